@@ -14,7 +14,7 @@ from typing import Any
 
 from garden_agents.networks.board_network import BoardNetwork
 from garden_agents.networks.network_agent import load
-from results import REPORT, ROOT, read_all, short, table, win_rate_cells
+from results import REPORT, ROOT, read_all, short, table, win_rate
 from strength import network_results, networks_with_metadata
 
 from garden_core import make
@@ -144,8 +144,8 @@ def _card(path: Path, config: dict[str, Any]) -> str:
         others="another agent" if players == 2 else f"{players - 1} copies of another agent",
         equal="" if players == 2 else f"; equal agents would win {1 / players:.0%}",
         strength=table(
-            ("against", "wins", "95 % interval"),
-            [(f"`{opponent}`", *win_rate_cells(result)) for opponent, result in results.items()],
+            ("against", "wins (95 % interval)"),
+            [(f"`{opponent}`", win_rate(result)) for opponent, result in results.items()],
         ),
         exploited=_exploited(name, players),
     )
@@ -159,18 +159,16 @@ def _wrapped(command: str) -> str:
 
 
 def _metric(opponent: str, result: dict[str, Any]) -> str:
-    rate, interval = win_rate_cells(result)
-    about = json.dumps(
-        f"wins against {opponent}, in {result['games']} games, 95 % interval {interval}", ensure_ascii=False
-    )
-    return f"    - {{type: win_rate, value: {rate[:-1]}, name: {about}}}"
+    low, high = result["interval"]
+    about = f"wins against {opponent}, in {result['games']} games, 95 % interval {low:.1%} to {high:.1%}"
+    return f"    - {{type: win_rate, value: {100 * result['win_rate']:.1f}, name: {json.dumps(about)}}}"
 
 
 def _exploited(name: str, players: int) -> str:
     """Return the table of best responses, if there are any."""
     rows = [
-        (f"begins with {measured['way']}", *win_rate_cells(measured["results"][0]))
+        (f"begins with {measured['way']}", win_rate(measured["results"][0]))
         for measured in read_all("exploit", REPORT)
         if (measured["game"], measured["num_players"]) == (name, players)
     ]
-    return EXPLOITED.format(rows=table(("best response", "wins", "95 % interval"), rows)) if rows else ""
+    return EXPLOITED.format(rows=table(("best response", "wins (95 % interval)"), rows)) if rows else ""

@@ -21,7 +21,7 @@ PEER_GAMES = {
     "cacti": "Cacti / gin rummy",
     "botanicus": "Botanicus / backgammon",
 }
-FIGURE = re.compile(r"([-+]?[\d.,]+\s?(k|M|%|s|ms|µs|MB|MiB|kB)?( ± \d+| \(.*\)| … .*%)?|–|)")
+FIGURE = re.compile(r"([-+]?[\d.,]+\s?(k|M|%|s|ms|µs|MB|MiB|kB|/s|[kM]/s)?( ± \d+| \(.*\))?|–|)")
 """A cell that is a figure with its unit and range."""
 
 
@@ -76,10 +76,10 @@ def median_rate(measured: dict[str, Any], key: str = "decisions_per_second") -> 
     return short(measured[key]["median"])
 
 
-def win_rate_cells(result: dict[str, Any], to: str = "…") -> tuple[str, str]:
-    """Return a win rate and its interval."""
+def win_rate(result: dict[str, Any], digits: int = 1) -> str:
+    """Return a win rate and its interval, rounded to this number of digits."""
     low, high = result["interval"]
-    return f"{result['win_rate']:.1%}", f"{low:.1%} {to} {high:.1%}"
+    return f"{result['win_rate']:.{digits}%} ({low:.{digits}%} to {high:.{digits}%})"
 
 
 # --- speed ---
@@ -99,16 +99,14 @@ def speed() -> str:
                 "Batch.step": f"`Batch.step` from Python, {games}",
                 "env()": "PettingZoo `env()`, the loop in Python",
             }[what]
-            rows.append((measured["game"], text, f"{median_rate(measured)} decisions/s"))
+            rows.append((measured["game"], text, f"{median_rate(measured)}/s"))
             if what == "env()" and "beside" in measured:
                 other = measured["beside"]
                 text = f"PettingZoo's own {other['what'].split()[-1]} in the same loop"
-                rows.append(("", text, f"{median_rate(other)} decisions/s"))
+                rows.append(("", text, f"{median_rate(other)}/s"))
     for measured in read_measurements("training"):
         if measured["threads"] == 1:
-            rows.append(
-                (measured["game"], "PPO, decisions learned from", f"{median_rate(measured)} decisions/s")
-            )
+            rows.append((measured["game"], "PPO, decisions learned from", f"{median_rate(measured)}/s"))
     for measured in read_measurements("startup"):
         if measured["interface"] == "env()":
             game, cache, seconds = (measured[key] for key in ("game", "cache", "seconds"))
@@ -117,7 +115,7 @@ def speed() -> str:
             first = sum(seconds[part]["median"] for part in ("make", "reset", "step"))
             rows.append((game, f"first game and step of `env()`, {cache} cache", f"{first:.2f} s"))
     head = ("game", "what", "median")
-    return f"On {_machine(throughput['facts'])}, one thread:\n\n{table(head, rows)}"
+    return f"On {_machine(throughput['facts'])}, one thread, in decisions per second or seconds:\n\n{table(head, rows)}"
 
 
 def rates() -> str:
@@ -321,9 +319,9 @@ def bots() -> str:
         (result,) = measured["results"]
         seconds = (measured["seconds_a_move"][result[side]] for side in ("agent", "opponent"))
         times = (f"{1000 * each:.1f} ms" for each in seconds)
-        rows.append((measured["game"], result["games"], *win_rate_cells(result), *times))
+        rows.append((measured["game"], result["games"], win_rate(result), *times))
     return table(
-        ("game", "games", "our win rate", "95 % interval", "our time per move", "OpenSpiel's time per move"),
+        ("game", "games", "our wins (95 % interval)", "our time per move", "OpenSpiel's time per move"),
         rows,
     )
 
@@ -349,7 +347,7 @@ def scripted_players() -> str:
 def _rating(measured: dict[str, Any]) -> str:
     """Return a rating and its interval."""
     low, high = ("–" if bound is None else f"{bound:.0f}" for bound in measured["interval"])
-    return f"{'–' if measured['rating'] is None else format(measured['rating'], '.0f')} ({low} … {high})"
+    return f"{'–' if measured['rating'] is None else format(measured['rating'], '.0f')} ({low} to {high})"
 
 
 # --- games ---

@@ -19,13 +19,13 @@ from results import (
     read_measurements,
     short,
     table,
-    win_rate_cells,
+    win_rate,
 )
 from safetensors import safe_open
 
 from garden_core import make
 
-PAIR = ("agent", "against", "games", "win rate", "95 % interval")
+PAIR = ("agent", "against", "games", "wins (95 % interval)")
 TRAINED = (
     "training",
     "decisions",
@@ -82,12 +82,11 @@ def networks() -> str:
     return table(("network", "size", "last training run until this version"), rows)
 
 
-def _trained(name: str, *keys: str) -> str:
+def _trained(name: str) -> str:
     """Return the table of the runs of each command, after equal times: means and ranges over the seeds."""
-    runs: dict[tuple[str, ...], list[dict[str, Any]]] = defaultdict(list)
+    runs: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     for measured in read_all(name, REPORT):
-        about = (f"{measured['minutes']:g}",) if "minutes" in keys else ()
-        runs[measured["game"], *about, f"`{measured['way']}`"].append(measured)
+        runs[measured["game"], f"`{measured['way']}`"].append(measured)
     rows = []
     for about, measurements in runs.items():
         ends = [
@@ -97,13 +96,13 @@ def _trained(name: str, *keys: str) -> str:
         rates = (_mean_and_range([end[name] for end in ends]) for name in ("greedy", "mcts:50"))
         duels = [measured["against_default"] for measured in measurements if "against_default" in measured]
         against = _mean_and_range(duels) if duels else ""
-        rows.append((*about, f"{decisions / 1000:,.0f} thousand", *rates, against))
-    return table(("game", *keys, *TRAINED), rows)
+        rows.append((*about, short(decisions), *rates, against))
+    return table(("game", *TRAINED), rows)
 
 
 def curves() -> str:
     """Return the table of the learning curves' ends."""
-    return _trained("learning", "minutes")
+    return _trained("learning")
 
 
 def compared() -> str:
@@ -127,9 +126,7 @@ def short_trainings() -> str:
         times = ", ".join("–" if each is None else f"{each[0]:.0f}" for each in reached)
         decisions = ", ".join("–" if each is None else short(each[1]) for each in reached)
         ends = [r for run in runs for r in run["final"] if r["opponent"] == "greedy"]
-        rows.append(
-            (game, times, decisions, ", ".join("{} ({})".format(*win_rate_cells(r, "to")) for r in ends))
-        )
+        rows.append((game, times, decisions, ", ".join(win_rate(r) for r in ends)))
     return table(("game", "seconds until 90 %", "decisions until 90 %", "after two minutes"), rows)
 
 
@@ -140,7 +137,7 @@ def variants() -> str:
         cells = []
         for result in measured["results"]:
             if "win_rate" in result:
-                cells.append("{} ({})".format(*win_rate_cells(result, "to")))
+                cells.append(win_rate(result))
             else:
                 cells.append(
                     f"{result['mean_score']:.0f} points, {result['opponents_mean_score']:.0f} by greedy"
@@ -181,7 +178,7 @@ def arenas() -> list[tuple[str, int, dict[str, Any]]]:
 
 def _pair(result: dict[str, Any]) -> tuple[Any, ...]:
     """Return the columns PAIR of a result."""
-    return f"`{result['agent']}`", f"`{result['opponent']}`", result["games"], *win_rate_cells(result)
+    return f"`{result['agent']}`", f"`{result['opponent']}`", result["games"], win_rate(result)
 
 
 def network_results(game: str, players: int) -> dict[str, dict[str, Any]]:
@@ -204,8 +201,7 @@ def strength() -> str:
     for game in own_games():
         for players, opponent in columns:
             if r := network_results(game, players).get(opponent):
-                low, high = r["interval"]
-                rates[game, players, opponent] = f"{r['win_rate']:.0%} ({low:.0%} … {high:.0%})"
+                rates[game, players, opponent] = win_rate(r, 0)
     rows = [(game, *(rates.get((game, *column), "–") for column in columns)) for game in own_games()]
     head = (
         "wins of `network` against",
@@ -241,11 +237,11 @@ def best_responses() -> str:
     """
     rows, previous = [], ()
     for measured in read_all("exploit", REPORT):
-        about = measured["game"], measured["num_players"], measured["agent"]
-        response, search = ("{} ({})".format(*win_rate_cells(r, "to")) for r in measured["results"])
+        about = measured["game"], measured["num_players"]
+        response, search = (win_rate(r) for r in measured["results"])
         rows.append((*about, measured["way"], response, "" if about == previous else search))
         previous = about
-    head = ("game", "players", "agent", "best response begins with", "best response wins", "search wins")
+    head = ("game", "players", "best response begins with", "best response wins", "search wins")
     return table(head, rows)
 
 
@@ -255,7 +251,7 @@ def exploited() -> str:
         (
             measured["game"],
             measured["num_players"],
-            *("{} ({})".format(*win_rate_cells(r, "to")) for r in measured["results"]),
+            *(win_rate(r) for r in measured["results"]),
         )
         for measured in read_all("exploit", REPORT)
         if measured["way"] == "the agent's weights"
@@ -332,7 +328,7 @@ def comparing_repeats() -> str:
             (
                 r["game"],
                 f"{r['noise']:.1%}",
-                f"{r['rate']:.1%} ({low:.1%} … {high:.1%})",
+                f"{r['rate']:.1%} ({low:.1%} to {high:.1%})",
                 f"{right} of {len(games)}",
                 f"{r['games']:,.0f} ({min(games):,} to {max(games):,})",
                 *(f"{r[key]:,} ({r['games'] / r[key]:.0%})" for key in ("fixed_games_shared", "fixed_games")),
@@ -369,7 +365,7 @@ def decisions() -> str:
             r["num_players"],
             f"`{r['command']}`",
             r.get("games", "–"),
-            f"{r['rate']:.1%} ({r['lower']:.1%} … {r['upper']:.1%})" if "rate" in r else "first network",
+            f"{r['rate']:.1%} ({r['lower']:.1%} to {r['upper']:.1%})" if "rate" in r else "first network",
             "yes" if r["replaced"] else "no",
         )
         for r in read_measurements("networks")

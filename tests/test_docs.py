@@ -67,7 +67,7 @@ LONGEST = {
     "guarantees.md": 50,
     "glossary.md": 60,
     "training.md": 85,
-    "search.md": 60,
+    "tree-search.md": 60,
     "speed.md": 75,
     "architecture.md": 115,
     "testing.md": 65,

@@ -66,6 +66,10 @@ def target(path, link):
     return file / "index.html" if file.is_dir() else file, unquote(parts.fragment)
 
 
+def test_no_page_has_the_name_of_one_that_sphinx_makes():
+    assert not any((ROOT / "docs" / f"{name}.md").exists() for name in ("genindex", "modindex", "search"))
+
+
 def test_no_link_is_dead(pages):
     dead = []
     for path, page in pages.items():
