@@ -62,10 +62,12 @@ In each row the network plays {many} games against {others}, each deal once in e
 ## Use and limits
 
 The network is meant as an opponent, and as initial weights for further training. Other options and other data files change what it sees or
-what scores points, so loading it for them is an error. It has played only against programs; against people it is untested.
+what scores points, so loading it for them is an error unless you ask for it. It has played only against programs; against people it is
+untested.
 """
 EXPLOITED = """
-[Best responses](../report/exploitability.md) were trained for ten minutes to beat the network:
+[Best responses](../report/exploitability.md) were trained for ten minutes to beat the network, and a tree search of 100 simulations per
+move used the network itself. Each played {games:,} games{equal}:
 
 {rows}
 """
@@ -82,8 +84,8 @@ size_categories: [100K<n<1M]
 # Dataset of random and greedy play in Cacti
 
 Games of Cacti in which each seat is played by `random` or by `greedy`, each equally often. They are the data of the example
-`examples/offline.py` and of the experiments with [offline learning](../report/learning.md#offline-learning). The file is not shipped, as one
-command makes it again, with the same games:
+`examples/offline.py`; experiments with [offline learning](../report/learning.md#offline-learning) used games of the same kind. The file is not
+shipped, as one command makes it again, with the same games:
 
 ```bash
 garden record cacti --agents random greedy --games 40000 --options reward margin \\
@@ -100,8 +102,9 @@ garden record cacti --agents random greedy --games 40000 --options reward margin
 
 ## Use and limits
 
-The data is meant for imitation, offline reinforcement learning and value estimates. Both agents are weak: cloning all moves gives an agent that
-loses to `greedy`, while Q-learning reaches it. There are no games of people in it, and positions of strong play are rare.
+The data is meant for imitation, offline reinforcement learning and value estimates. Both agents are weak: cloning all moves gives an agent
+about as strong as `greedy`, and Q-learning one that wins 63 % against it ([report](../report/learning.md#offline-learning)). There are no
+games of people in it, and positions of strong play are rare.
 """
 
 
@@ -133,6 +136,7 @@ def _card(path: Path, config: dict[str, Any]) -> str:
         "Versions": ", ".join(f"{package} {version}" for package, version in origin["versions"].items()),
         "Licence": "MIT",
     }
+    equal = "" if players == 2 else f"; equal agents would win {1 / players:.0%}"
     return CARD.format(
         title=game.title,
         game=name,
@@ -142,12 +146,12 @@ def _card(path: Path, config: dict[str, Any]) -> str:
         command="\n".join(map(_wrapped, origin["command"].split(" && "))),
         many=f"{next(iter(results.values()))['games']:,}",
         others="another agent" if players == 2 else f"{players - 1} copies of another agent",
-        equal="" if players == 2 else f"; equal agents would win {1 / players:.0%}",
+        equal=equal,
         strength=table(
             ("against", "wins (95 % interval)"),
             [(f"`{opponent}`", win_rate(result)) for opponent, result in results.items()],
         ),
-        exploited=_exploited(name, players),
+        exploited=_exploited(name, players, equal),
     )
 
 
@@ -164,11 +168,18 @@ def _metric(opponent: str, result: dict[str, Any]) -> str:
     return f"    - {{type: win_rate, value: {100 * result['win_rate']:.1f}, name: {json.dumps(about)}}}"
 
 
-def _exploited(name: str, players: int) -> str:
-    """Return the table of best responses, if there are any."""
-    rows = [
-        (f"begins with {measured['way']}", win_rate(measured["results"][0]))
+def _exploited(name: str, players: int, equal: str) -> str:
+    """Return the table of best responses and of search that knows the network, if there are any."""
+    found = [
+        measured
         for measured in read_all("exploit", REPORT)
         if (measured["game"], measured["num_players"]) == (name, players)
     ]
-    return EXPLOITED.format(rows=table(("best response", "wins (95 % interval)"), rows)) if rows else ""
+    if not found:
+        return ""
+    rows = [(f"best response that begins with {each['way']}", win_rate(each["results"][0])) for each in found]
+    search = found[0]["results"][1]
+    rows.append(("tree search", win_rate(search)))
+    return EXPLOITED.format(
+        games=search["games"], equal=equal, rows=table(("opponent", "wins (95 % interval)"), rows)
+    )

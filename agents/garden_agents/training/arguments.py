@@ -74,7 +74,7 @@ class TrainingArguments:
     hidden: int = 128
     """width of the hidden layers"""
     separate_values: bool = False
-    """flat network only: use separate hidden layers for the values; twice the work, better values"""
+    """flat network only: use separate hidden layers for the values, which is more work"""
     threads: int = 2
     """number of threads of torch; 1 is safer on a busy machine"""
 
