@@ -265,9 +265,9 @@ def ladder() -> str:
     """Return the table of ratings and times per move of the agents of each game's ladder."""
     rows = []
     for measured in read_all("ladder", REPORT):
-        for agent, (rating, uncertainty) in sorted(measured["ratings"].items(), key=lambda each: each[1][0]):
-            seconds = measured["seconds_a_move"].get(agent)
-            time = "" if seconds is None else f"{1000 * seconds:.3g}"
+        for agent, seconds in measured["seconds_a_move"].items():
+            rating, uncertainty = measured["ratings"][agent]
+            time = f"{1000 * seconds:.3g}"
             rows.append((measured["game"], f"`{agent}`", f"{rating:.0f} ± {uncertainty:.0f}", time))
     return table(("game", "agent", "rating ± 2 sigma", "time per move, ms"), rows)
 
@@ -380,13 +380,20 @@ def hidden() -> str:
     ways: dict[str, list[dict[str, Any]]] = {}
     for measured in read_measurements("hidden", folder=REPORT):
         ways.setdefault(measured["way"], []).append(measured)
+
+    def untrained(way: str, key: str) -> bool:
+        return "--no-predict" in way and key != "value_error"
+
     rows = []
     for way, runs in ways.items():
         greedy = [run["against_greedy"] for run in runs if "against_greedy" in run]
         plain = [f"{run['rate']:.0%} of {run['games']:,}" for run in runs if "rate" in run]
         keys = "value_error", "bonus_loss", "basic_loss"
         means = [
-            f"{sum(run[key] for run in runs) / len(runs):.2f}" if key in runs[0] else "–" for key in keys
+            f"{sum(run[key] for run in runs) / len(runs):.2f}"
+            if key in runs[0] and not untrained(way, key)
+            else "–"
+            for key in keys
         ]
         each = ", ".join(f"{rate:.1%}" for rate in greedy)
         against = f"{sum(greedy) / len(greedy):.1%} ({each})" if greedy else "–"

@@ -5,7 +5,7 @@ value for the player to move, and at the end that player's outcome on the same s
 others -1 / (n - 1). For each fifth of the game (equal numbers of decisions) the result file has the mean values, which equal
 the mean outcomes if the values are unbiased, and their correlation.
 
-Playouts estimate how well outcomes can be predicted at all: for one decision in each fifth of a game, everything hidden from
+Playouts show how well look-ahead predicts outcomes: for one decision in each fifth of a game, everything hidden from
 the player to move is resampled --playouts times, the network plays to the end, and the mean outcome replaces the value.
 """
 

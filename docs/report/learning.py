@@ -40,20 +40,8 @@ WAYS = {
 SHORT_MINUTES = 2.0
 DUEL = 1000
 """Games of a network against the network of the default setting."""
-EVERYWHERE = (
-    "",
-    "--imitation 0",
-    "--trainer sb3",
-)
-IN_GAME = {
-    "mars": (
-        "--minibatch 1024",
-        "--channels 16 --hidden 64",
-        "--channels 48 --hidden 192",
-    ),
-    "botanicus": ("--hidden 256", "--separate-values"),
-}
-ELSEWHERE = ("--hidden 256", "--separate-values")
+EVERYWHERE = ("", "--imitation 0", "--trainer sb3")
+IN_GAME = {"cacti": ("--hidden 256", "--separate-values")}
 
 
 @dataclass
@@ -110,7 +98,7 @@ def main(arguments: Arguments) -> None:
     """Train, print the final results, write the result files and the plots."""
     for game in arguments.games or list_games():
         if arguments.compare:
-            settings = EVERYWHERE + IN_GAME.get(game, ELSEWHERE)
+            settings = EVERYWHERE + IN_GAME.get(game, ())
             ways = tuple(f"{DEFAULT} {setting}".strip() for setting in settings)
             measured(f"compared-{game}", game, SHORT_MINUTES, ways, COMPARED, arguments)
         elif arguments.short:
