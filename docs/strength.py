@@ -132,8 +132,15 @@ def short_trainings() -> str:
 
 def variants() -> str:
     """Return the table of networks in variants of the games; in a cooperative game, mean scores in place of wins."""
+    earlier = [
+        each | {"network": "trained by commit 5153989"}
+        for each in read_all("variants", REPORT / "baselines")
+        if each["network"] == "trained"
+    ]
+    both = read_all("variants", REPORT) + earlier
+    order = [(each["game"], each["variant"]) for each in both]
     rows = []
-    for measured in read_all("variants", REPORT):
+    for measured in sorted(both, key=lambda each: order.index((each["game"], each["variant"]))):
         cells = []
         for result in measured["results"]:
             if "win_rate" in result:
