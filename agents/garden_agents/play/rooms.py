@@ -119,7 +119,7 @@ class Page:
                     await self.socket.send_text(json.dumps(message))
 
     async def _position(self) -> str:
-        """Return the position as a message, made in a thread: late in a long game it takes seconds."""
+        """Return the position as a message, made in a thread, as it takes longer in a long game."""
         try:
             async with self.room.still:
                 return await run_in_threadpool(lambda: json.dumps(self.room.position(self)))
