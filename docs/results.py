@@ -288,7 +288,8 @@ def peers() -> str:
     names = {"jax": "JAX", "pgx": "pgx", "envpool": "EnvPool", "open_spiel": "OpenSpiel"}
     versions = ", ".join(f"{name} {result['settings'][key]}" for key, name in names.items())
     dates = {load(path.stem)["facts"]["date"] for path in RESULTS.glob("peers-*.json")}
-    machine = _machine(result["facts"] | {"date": f"{min(dates)} to {max(dates)}"})
+    days = " to ".join(sorted({min(dates), max(dates)}))
+    machine = _machine(result["facts"] | {"date": days})
     text = f"On {machine}, {versions}, one core, decisions per second:\n\n"
     return text + _compared(("compiled", "Batch.step", "pgx", "EnvPool", "OpenSpiel, C++"))
 

@@ -148,7 +148,7 @@ def test_learning_compares(tmp_path, monkeypatch):
     monkeypatch.setattr(learning, "SHORT_MINUTES", 0.02)
     words = f"--compare --runs {tmp_path}/runs"
     measurements = quick("learning", tmp_path / "results", words, "compared-cacti")
-    settings = learning.EVERYWHERE + learning.ELSEWHERE
+    settings = learning.EVERYWHERE + learning.IN_GAME["cacti"]
     assert {entry["way"] for entry in measurements} == {f"garden train {each}".strip() for each in settings}
     assert all(
         [each["opponent"] for each in entry["final"]] == ["random", "greedy"] for entry in measurements
