@@ -29,6 +29,7 @@ from numba.extending import overload
 from garden_core.jit import rewards
 from garden_core.jit.decorator import OPTIONS, compiled
 from garden_core.jit.fingerprints import fingerprint
+from garden_core.jit.numba_private import CACHE_KEY
 from garden_core.jit.rng import seed_rng
 from garden_core.jit.rows import JIT
 
@@ -106,10 +107,10 @@ def register(dtype: np.dtype, kernels: Kernels) -> None:
 
 
 def fingerprint_of(rules: Any) -> str:
-    """Return a hex digest of all that is compiled for a game: its rules, the core's additions, the compiler's options."""
+    """Return a text that identifies all that is compiled for a game: its rules, the core's additions, the compiler's options."""
     kernels = [complete(getattr(rules, name)) for name, complete in ADDITIONS.items()]
     options = sorted(f"{name} {value}" for name, value in OPTIONS.items())
-    return fingerprint(*kernels, *rules) + repr(options)
+    return f"{CACHE_KEY} {fingerprint(*kernels, *rules)} {options}"  # also in Numba's keys of users' own compiled code
 
 
 def _of(state: Any) -> Kernels:

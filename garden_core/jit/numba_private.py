@@ -1,9 +1,12 @@
-"""Numba's private interfaces that compilation uses, in three parts that can each be switched off.
+"""Numba's private interfaces that compilation uses, in four parts, of which three can be switched off.
 
 Numba may change them without notice. A part that lacks something is switched off, with one warning, and `compiled` uses the
-rest, at least plain `njit` and Numba's own cache. Outdated code never runs. `GARDEN_PLAIN_NUMBA=flags,linking` switches parts
-off by name, `GARDEN_PLAIN_NUMBA=all` all of them.
+rest, at least plain `njit`. Outdated code and code of another function never run. `GARDEN_PLAIN_NUMBA=flags,linking` switches
+parts off by name, `GARDEN_PLAIN_NUMBA=all` all but the first.
 
+- **names**: random numbers in the names of machine code. Numba counts functions and types from zero in each process, so
+  functions that two processes keep in a cache can have one name; where both are loaded, one runs in place of the other
+  (docs/architecture.md). Without random names nothing is cached.
 - **flags**: private options. They omit what the rules do not need (wrappers for C and Python, array rewrites, reference
   counts), or inline a function into its callers.
 - **cache**: a cache keyed by all code that a function compiles. It recompiles damaged files, prunes old builds, and is safe
@@ -26,6 +29,7 @@ import logging
 import os
 import pkgutil
 import re
+import secrets
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -42,7 +46,14 @@ LOG = logging.getLogger(__name__)
 _BUILDS_KEPT = 2  # compilations of one function for the same record type that differ in the build alone
 _COMPILATIONS_KEPT = 24  # compilations of one function in all, the last ones written
 
+CACHE_KEY = "random names"
+"""Part of the keys of all caches, so that code with counted names, of an earlier version, is never loaded."""
+
 NEEDED = {
+    "names": {
+        "numba.core.bytecode:FunctionIdentity": "_unique_ids from_function",
+        "numba.core.itanium_mangler:mangle": "",
+    },
     "flags": {
         "numba.core.cpu:CPUTargetOptions": "no_cfunc_wrapper no_rewrites _nrt forceinline",
     },
@@ -114,21 +125,40 @@ def _used() -> set[str]:
     if not JIT:
         return set()
     off = set(filter(None, os.environ.get("GARDEN_PLAIN_NUMBA", "").split(",")))
-    if unknown := off - {"all", *NEEDED}:
+    parts = [part for part in NEEDED if part != "names"]
+    if unknown := off - {"all", *parts}:
         raise ValueError(
-            f"GARDEN_PLAIN_NUMBA must name {', '.join(NEEDED)} or all, not {', '.join(sorted(unknown))}"
+            f"GARDEN_PLAIN_NUMBA must name {', '.join(parts)} or all, not {', '.join(sorted(unknown))}"
         )
-    used = set() if "all" in off else NEEDED.keys() - off
+    used = {"names"} if "all" in off else NEEDED.keys() - off
     gone = {part: names for part in sorted(used) if (names := missing(part))}
+    if "names" not in gone and not _name_at_random():
+        gone["names"] = ["unique numbers of functions"]
     if gone:
         words = "; ".join(f"{part} ({', '.join(names)})" for part, names in gone.items())
+        slower = "every process compiles all code again" if "names" in gone else "first steps take longer"
         warnings.warn(
             f"garden-envs goes on without parts of Numba {numba.__version__} that are missing: {words}. "
-            "Results are the same; first steps take longer.",
+            f"Results are the same; {slower}.",
             stacklevel=2,
         )
     used -= gone.keys()
+    if "names" not in used:
+        used -= {"cache"}
     return used if "cache" in used else used - {"linking"}
+
+
+def _name_at_random() -> bool:
+    """Have Numba number functions at random, instead of counting them; return whether their names contain the numbers."""
+    identity, mangle = (
+        _find("numba.core.bytecode:FunctionIdentity"),
+        _find("numba.core.itanium_mangler:mangle"),
+    )
+    identity._unique_ids = iter(
+        lambda: secrets.randbits(63), None
+    )  # the system's random numbers differ after a fork
+    number = identity.from_function(missing).unique_id
+    return number > 2**32 and mangle("", (), uid=1) != mangle("", (), uid=2)
 
 
 USED = _used()
@@ -335,13 +365,16 @@ def flags() -> dict[str, Any]:
 
 def keep(dispatcher: Any, folder: str) -> None:
     """Cache a function in a folder: with our cache, or with Numba's in a folder for its fingerprint."""
+    if "names" not in USED:
+        return
     if "cache" in USED:
         use_cache(dispatcher, _Cache, numba.config, folder)
         return
 
     @functools.cache
     def enable() -> None:
-        with _keeping_in(os.path.join(folder, fingerprint(dispatcher)[:16]), numba.config):
+        key = hashlib.sha256(f"{CACHE_KEY} {fingerprint(dispatcher)}".encode()).hexdigest()[:16]
+        with _keeping_in(os.path.join(folder, key), numba.config):
             dispatcher.enable_caching()
 
     def compile_kept(signature: Any) -> Any:
@@ -437,7 +470,7 @@ class SafeCache:
     @functools.cached_property
     def fingerprint(self) -> str:
         """Digest of all that the function compiles, computed late: names that it uses may not exist before."""
-        return fingerprint(self._py_func) + str(sorted(map(str, flags().items())))
+        return f"{CACHE_KEY} {fingerprint(self._py_func)} {sorted(map(str, flags().items()))}"
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return a compilation, or None if it is missing or damaged."""

@@ -50,6 +50,7 @@ def test_without_a_part_games_are_the_same_and_found_again(tmp_path, usual, off)
 @pytest.mark.parametrize(
     ("name", "part", "place"),
     [
+        ("_unique_ids", "names", "numba.core.bytecode:FunctionIdentity"),
         ("no_rewrites", "flags", "numba.core.cpu:CPUTargetOptions"),
         ("_ensure_finalized", "linking", "numba.core.codegen:JITCodeLibrary"),
         ("_save_index", "cache", "numba.core.caching:IndexDataCacheFile"),
@@ -66,6 +67,24 @@ def test_missing_parts_are_reported_once(tmp_path, usual, name, part, place):
     assert result["value"] == usual
     assert result["errors"].count("UserWarning") == 1
     assert f"that are missing: {part} ({place}.{name}_2)" in result["errors"]
+    assert bool(folder.files()) == (part != "names"), "without random names nothing is cached"
+
+
+def test_without_numbers_in_names_nothing_is_cached(tmp_path, usual):
+    """As in a Numba that counts functions elsewhere."""
+    folder = Place(tmp_path)
+    folder.edit(
+        "garden_core/jit/numba_private.py",
+        "iter(lambda: secrets.randbits(63), None)",
+        "iter(range(9, 10**9))",
+    )
+    for off in ("", "all"):
+        result = folder.run(BOTH, warning="always", GARDEN_PLAIN_NUMBA=off)
+        assert result["value"] == usual
+        assert result["errors"].count("UserWarning") == 1
+        assert "names (unique numbers of functions)" in result["errors"]
+        assert "every process compiles all code again" in result["errors"]
+        assert not folder.files()
 
 
 def test_an_unknown_part_is_refused(tmp_path):

@@ -75,9 +75,14 @@ def compile_module(entries: Sequence[Entry]) -> bytes:
     module = llvm.parse_assembly(_retargeted(str(linked), machine))
     names = {entry.function.__name__ for entry in entries}
     kept = names | {entry.function.__name__ for entry in _MATHS}  # LLVM's code generator calls these
-    for function in module.functions:
-        if not function.is_declaration:
-            function.linkage = "external" if function.name in kept else "internal"
+    for number, function in enumerate(module.functions):
+        if function.is_declaration:
+            continue
+        if function.name in kept:
+            function.linkage = "external"
+        else:
+            function.linkage = "internal"
+            function.name = f"function{number}"  # Numba's names are random, and LLVM's order depends on them
     tuning = llvm.create_pipeline_tuning_options(speed_level=2)
     tuning.loop_unrolling = False  # modules are a fifth smaller and as fast
     builder = llvm.create_pass_builder(machine, tuning)
