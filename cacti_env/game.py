@@ -5,9 +5,9 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from types import SimpleNamespace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
-from cacti_env import cards, describing, drawing, memory, rules, snapshots
+from cacti_env import cards, describing, drawing, rules, snapshots
 from cacti_env.cards import NUM_PLAYERS
 from cacti_env.snapshots import HALVES
 from cacti_env.state import PARAMS_FIELDS, STATE_FIELDS
@@ -82,11 +82,6 @@ decided by who has more cacti under both planters.
     params_fields = PARAMS_FIELDS
     rules: ClassVar[Any] = rules
 
-    def __new__(cls, **options: Any) -> Self:
-        """Return a game whose states hold the counts if `memory="history"`."""
-        kind: Any = _CactiWithMemory if cls is Cacti and options.get("memory") == "history" else cls
-        return super().__new__(kind)
-
     @functools.cached_property
     def cards(self) -> cards.Cards:
         """The printed cards of this game."""
@@ -98,6 +93,7 @@ decided by who has more cacti under both planters.
     def fill_params(self, params: Any) -> None:
         """Write the printed cards."""
         types = len(self.cards.types)
+        params["memory"] = self._remembers
         params["num_types"] = types
         params["num_basic"] = len(self.cards.basic)
         params["num_bonus"] = len(self.cards.bonus)
@@ -106,6 +102,11 @@ decided by who has more cacti under both planters.
         for number, half in enumerate(self.cards.halves):
             params["cost"][number, :types] = half.cost
             params["points"][number] = half.points
+
+    @property
+    def _remembers(self) -> bool:
+        """Whether observations count what the players have taken and passed up."""
+        return self.option_values["memory"] == "history"
 
     @property
     def max_game_length(self) -> int:
@@ -155,7 +156,7 @@ decided by who has more cacti under both planters.
         """The parts of an observation, in order."""
         types, basics = len(self.cards.types), len(self.cards.basic)
         halves = "each Basic Arrangement's upper and lower half, Starting"
-        return (
+        plain = (
             Part("middle", types, "cacti in the middle, by type", "0 … 5"),
             Part("own nursery", types, "cacti in the observer's Nursery, by type", "≥ 0"),
             Part("opponent's nursery", types, "cacti in the opponent's Nursery, by type", "≥ 0"),
@@ -179,6 +180,22 @@ decided by who has more cacti under both planters.
             ),
             Part("seat", 1, "the observer's seat"),
             Part("last turn", 1, "whether this is the last turn"),
+        )
+        if not self._remembers:
+            return plain
+        remembered = (
+            ("grown", types, "took each type with Grow"),
+            ("not grown", types, "did something else while the type was in the middle"),
+            (
+                "not planted",
+                2 * basics + 1,
+                "did not plant what the Nursery could pay for: each half, then Starting",
+            ),
+        )
+        return plain + tuple(
+            Part(f"{whose}: {name}", size, f"how often the {whose} {done}", "≥ 0")
+            for whose in ("observer", "opponent")
+            for name, size, done in remembered
         )
 
     @property
@@ -223,7 +240,7 @@ decided by who has more cacti under both planters.
 
     def own_snapshot(self, state: Any) -> dict[str, Any]:
         """Return the state as plain JSON values; keys as in docs/cacti.md."""
-        return snapshots.written(state, self.cards, self.scores(state))
+        return snapshots.written(state, self.cards, self.scores(state), self._remembers)
 
     def seen(self, snapshot: dict[str, Any], seat: int) -> dict[str, Any]:
         """Return a snapshot without what `seat` does not see."""
@@ -231,7 +248,7 @@ decided by who has more cacti under both planters.
 
     def fill_state(self, state: Any, snapshot: dict[str, Any]) -> None:
         """Write the position of a snapshot into a zeroed state."""
-        snapshots.fill(state, snapshot, self.cards)
+        snapshots.fill(state, snapshot, self.cards, self._remembers)
 
     def describe(self, state: Any, action: int) -> str:
         """Return what a legal action does in this position, in one line; without hidden information."""
@@ -252,49 +269,3 @@ decided by who has more cacti under both planters.
     def _drawn(self, view: dict[str, Any], seat: int | None) -> SimpleNamespace:
         """Return a view with its keys as attributes, an onlooker's with the keys that `seen` adds."""
         return SimpleNamespace(**snapshots.seen(view, self.cards, None) if seat is None else view)
-
-
-class _CactiWithMemory(Cacti):
-    """Cacti with `memory="history"`."""
-
-    state_fields = memory.FIELDS_WITH_MEMORY
-    rules: ClassVar[Any] = Cacti.rules._replace(
-        deal=memory.deal, apply_action=memory.apply_action, observe=memory.observe
-    )
-
-    @property
-    def observation_parts(self) -> tuple[Part, ...]:
-        """The parts of an observation: those without memory, then the counts."""
-        types, halves = len(self.cards.types), 2 * len(self.cards.basic) + 1
-        remembered = (
-            ("grown", types, "took each type with Grow"),
-            ("not grown", types, "did something else while the type was in the middle"),
-            ("not planted", halves, "did not plant what the Nursery could pay for: each half, then Starting"),
-        )
-        return super().observation_parts + tuple(
-            Part(f"{whose}: {name}", size, f"how often the {whose} {done}", "≥ 0")
-            for whose in ("observer", "opponent")
-            for name, size, done in remembered
-        )
-
-    def own_snapshot(self, state: Any) -> dict[str, Any]:
-        """Return the state as plain JSON values, with the counts of the memory by seat."""
-        remembered = {name: state[name][:, :width].tolist() for name, width in self._remembered.items()}
-        return super().own_snapshot(state) | remembered
-
-    def fill_state(self, state: Any, snapshot: dict[str, Any]) -> None:
-        """Write the position of a snapshot into a zeroed state, with the counts of the memory."""
-        rest = {name: value for name, value in snapshot.items() if name not in self._remembered}
-        super().fill_state(state, rest)
-        for name, width in self._remembered.items():
-            state[name][:, :width] = snapshots.counts(snapshot.get(name), name, width)
-
-    @property
-    def _remembered(self) -> dict[str, int]:
-        """The snapshot's keys of the memory, and how many counts each seat has there."""
-        types, halves = len(self.cards.types), 2 * len(self.cards.basic) + 1
-        return {"grown": types, "passed_by": types, "not_planted": halves}
-
-    def __repr__(self) -> str:
-        """Show the game as `Cacti` with its options."""
-        return super().__repr__().removeprefix("_").replace("WithMemory", "", 1)

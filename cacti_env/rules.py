@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from cacti_env.cards import MAX_TYPES, MIDDLE, NUM_PLAYERS
-from cacti_env.state import ACTION, LAST_CARD, RESPONSE
+from cacti_env.state import ACTION, LAST_CARD, MOST_COUNTED, RESPONSE
 from garden_core.jit import compiled
 from garden_core.jit.rng import bounded, seed_rng, shuffle
 
@@ -33,6 +33,9 @@ def deal(state, params, seed):
     state.arrangement_points[:] = 0
     state.middle[:] = 0
     state.last_turn = 0
+    state.grown[:, :] = 0
+    state.passed_by[:, :] = 0
+    state.not_planted[:, :] = 0
     state.deck[:] = 0
     for t in range(MAX_TYPES):  # a new deck is made of the discards, so all cards begin there
         state.discards[t] = params.count[t]
@@ -157,6 +160,8 @@ def apply_action(state, params, action):
             _take_opening_card(state)
         _ask_action(state, params)
         return
+    if params.memory:
+        _remember(state, params, action)
     if action < types:
         _grow(state, action)
         if state.asked == ACTION:
@@ -225,7 +230,7 @@ def legal_actions(state, params, mask):
             n += 1
     for i in range(_NUM_OFFERED):
         half = _offered(state, params, player, i)
-        if half >= 0 and can_pay(state, params, player, half):
+        if half >= 0 and _can_pay(state, params, player, half):
             mask[types + half] = 1
             n += 1
     if state.asked == ACTION and not state.special_used[player]:
@@ -255,7 +260,7 @@ def _offered(state, params, player, i):
 
 
 @compiled
-def can_pay(state, params, player, half):
+def _can_pay(state, params, player, half):
     """Return whether the player's Nursery holds the cost of a half [3.6]."""
     for t in range(params.num_types):
         if state.nursery[player, t] < params.cost[half, t]:
@@ -273,7 +278,7 @@ def _can_act(state, params, player):
             return True
     for i in range(_NUM_OFFERED):
         half = _offered(state, params, player, i)
-        if half >= 0 and can_pay(state, params, player, half):
+        if half >= 0 and _can_pay(state, params, player, half):
             return True
     return False
 
@@ -283,7 +288,7 @@ def _can_act(state, params, player):
 
 @compiled
 def observe(state, params, player, out):
-    """Fill `out`, int8 (7 types + 6 Basic Arrangements + 13,), as seat `player` sees it [6]."""
+    """Fill `out`, int8 (7 types + 6 Basic Arrangements + 13,), as seat `player` sees it [6]; with memory, counts follow."""
     types, basics = np.int64(params.num_types), np.int64(params.num_basic)
     other = 1 - player
     for t in range(types):
@@ -326,6 +331,8 @@ def observe(state, params, player, out):
     at += 3
     out[at] = player
     out[at + 1] = state.last_turn
+    if params.memory:
+        _observe_memory(state, params, player, out)
 
 
 @compiled
@@ -343,6 +350,38 @@ def observe_hidden(state, params, player, out):
     at, left = out.shape[0] - basics, np.int64(state.arrangements_left) - 1
     for i in range(left):
         out[at + i] = state.arrangement_deck[left - 1 - i] + 1
+
+
+# --- memory ---
+
+
+@compiled
+def _remember(state, params, action):
+    """Count what the player to move takes and passes up, before an action or a response."""
+    player = state.current_player
+    for t in range(params.num_types):
+        if action == t:
+            state.grown[player, t] = min(state.grown[player, t] + 1, MOST_COUNTED)
+        elif state.middle[t] > 0:
+            state.passed_by[player, t] = min(state.passed_by[player, t] + 1, MOST_COUNTED)
+    for half in range(2 * params.num_basic + 1):
+        if action != params.num_types + half and _can_pay(state, params, player, half):
+            state.not_planted[player, half] = min(state.not_planted[player, half] + 1, MOST_COUNTED)
+
+
+@compiled
+def _observe_memory(state, params, player, out):
+    """Fill the end of `out` with the counts of the seat and of the other one."""
+    types, halves = np.int64(params.num_types), 2 * np.int64(params.num_basic) + 1
+    size = 2 * types + halves
+    at = out.shape[0] - 2 * size
+    for seat in (player, 1 - player):
+        for t in range(types):
+            out[at + t] = state.grown[seat, t]
+            out[at + types + t] = state.passed_by[seat, t]
+        for half in range(halves):
+            out[at + 2 * types + half] = state.not_planted[seat, half]
+        at += size
 
 
 # --- the outcome ---

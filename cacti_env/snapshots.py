@@ -47,13 +47,14 @@ class Snapshot(msgspec.Struct, forbid_unknown_fields=True):
     truncated: bool
 
 
-def written(state: Any, cards: Cards, scores: list[int]) -> dict[str, Any]:
+def written(state: Any, cards: Cards, scores: list[int], memory: bool) -> dict[str, Any]:
     """Return a state as plain JSON values, without the core's keys.
 
     Args:
         state: the record.
         cards: the printed cards.
         scores: every seat's score.
+        memory: whether the counts of the memory are added.
     """
     types, starting = len(cards.types), 2 * len(cards.basic)
     over = bool(state["terminated"] or state["truncated"])
@@ -78,7 +79,14 @@ def written(state: Any, cards: Cards, scores: list[int]) -> dict[str, Any]:
         "discards": state["discards"][:types].tolist(),
         "last_turn": bool(state["last_turn"]),
         "scores": scores,
+        **{name: state[name][:, :width].tolist() for name, width in _remembered(cards, memory).items()},
     }
+
+
+def _remembered(cards: Cards, memory: bool) -> dict[str, int]:
+    """Return the keys of the memory, and how many counts each seat has there; none without memory."""
+    types = len(cards.types)
+    return {"grown": types, "passed_by": types, "not_planted": len(cards.halves)} if memory else {}
 
 
 def seen(snapshot: dict[str, Any], cards: Cards, seat: int | None) -> dict[str, Any]:
@@ -103,18 +111,22 @@ def seen(snapshot: dict[str, Any], cards: Cards, seat: int | None) -> dict[str, 
     return view
 
 
-def fill(state: Any, snapshot: Any, cards: Cards) -> None:
+def fill(state: Any, snapshot: Any, cards: Cards, memory: bool) -> None:
     """Write a position into a zeroed state.
 
     Args:
         state: the record.
-        snapshot: as returned by `Game.snapshot`, without memory.
+        snapshot: as returned by `Game.snapshot`.
         cards: the printed cards.
+        memory: whether the snapshot must contain the counts of the memory.
 
     Raises:
         PositionError: if the position is impossible.
     """
-    position = parsed(snapshot, Snapshot)
+    remembered = _remembered(cards, memory)
+    for name, width in remembered.items():
+        state[name][:, :width] = _counts(snapshot.get(name), name, width)
+    position = parsed({name: value for name, value in snapshot.items() if name not in remembered}, Snapshot)
     _fill_cacti(state, position, cards)
     _fill_arrangements(state, position, cards)
     state["current_player"], state["active_player"] = position.current_player, position.active_player
@@ -126,7 +138,7 @@ def fill(state: Any, snapshot: Any, cards: Cards) -> None:
     _check_turn(position)
 
 
-def counts(value: Any, name: str, width: int) -> list[Counts]:
+def _counts(value: Any, name: str, width: int) -> list[Counts]:
     """Return the counts of both seats in a snapshot's `name`, `width` numbers each.
 
     Raises:

@@ -34,7 +34,12 @@ STATE_FIELDS = [
     ("active_player", "i1"),  # seat whose turn it is; `current_player` may be the responder
     ("asked", "i1"),  # ACTION, RESPONSE or LAST_CARD
     ("last_turn", "u1"),  # 1 from the reshuffle on
+    # what each seat has taken and passed up since the deal, open to both; zeros unless params.memory
+    ("grown", "i1", (NUM_PLAYERS, MAX_TYPES)),  # how often it has grown a type
+    ("passed_by", "i1", (NUM_PLAYERS, MAX_TYPES)),  # … did something else while the type was in the middle
+    ("not_planted", "i1", (NUM_PLAYERS, MAX_HALVES)),  # … while its Nursery held what a half costs
 ]
+MOST_COUNTED = 127  # largest count
 
 PARAMS_FIELDS = [
     ("num_types", "i4"),
@@ -44,4 +49,5 @@ PARAMS_FIELDS = [
     ("cost", "i1", (MAX_HALVES, MAX_TYPES)),  # of a half, by type
     ("count", "i1", MAX_TYPES),  # Cacti cards by type
     ("bonus", "i1", MAX_BONUS),  # types of all Bonus Planters
+    ("memory", "u1"),  # whether observations count what the players have taken and passed up
 ]

@@ -8,6 +8,7 @@ from cacti_tools import POLICIES, Table, choose, made_up, position
 from data_tools import written
 
 from cacti_env import Cacti
+from garden_core import RandomPolicy, Replay, record
 
 pytestmark = pytest.mark.many_games
 
@@ -78,11 +79,30 @@ def test_counts_stop_where_an_entry_ends():
     assert set(np.ravel(table.now["passed_by"])) == {127}
 
 
-def test_without_it_states_hold_nothing_of_it():
+def test_it_is_an_option_of_one_game():
+    """Options change in both directions; states, views and snapshots follow the option."""
     plain, remembering = Cacti(), Cacti(memory="history")
-    assert not {"grown", "passed_by", "not_planted"} & set(plain.state_dtype.names)
-    assert plain.state_dtype.itemsize < remembering.state_dtype.itemsize
     assert plain == Cacti(memory="none") != remembering
     assert repr(remembering) == "Cacti(memory='history')"
-    assert isinstance(remembering, Cacti)
+    assert remembering.with_options(memory="none") == plain
+    assert plain.with_options(memory="history") == remembering
+    assert remembering.with_options(memory="none").observation_shape == plain.observation_shape
+    assert type(plain) is type(remembering)
     assert remembering.observation_parts[: len(plain.observation_parts)] == plain.observation_parts
+    table = Table().deal(1)
+    for _ in range(20):
+        table.take(table.legal[0])
+    assert not any(table.state[name].any() for name in ("grown", "passed_by", "not_planted"))
+
+
+def test_a_replay_of_it_is_a_replay_of_the_same_game(tmp_path):
+    game = Cacti(memory="history")
+    record(game, [RandomPolicy(1), RandomPolicy(2)], seed=1).save(tmp_path / "game.json")
+    assert Replay.load(tmp_path / "game.json").game == game
+
+
+@pytest.mark.parametrize(("written", "read"), [("none", "history"), ("history", "none")])
+def test_a_position_of_the_other_option_is_refused(written, read):
+    snapshot = Cacti(memory=written).snapshot(Table(memory=written).deal(0).state)
+    with pytest.raises(ValueError, match="grown"):
+        Cacti(memory=read).from_snapshot(snapshot)
