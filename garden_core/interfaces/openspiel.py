@@ -394,6 +394,9 @@ def _game_type(game: Game, max_chance_outcomes: int = 1) -> pyspiel.GameType:
     )
 
 
+_registered: dict[str, type[Game]] = {}
+
+
 def register_games(*games: GameClass) -> None:
     """Register games with pyspiel as `garden_NAME`; repeated calls have no effect.
 
@@ -402,6 +405,7 @@ def register_games(*games: GameClass) -> None:
 
     Raises:
         TypeError, ValueError: for an unknown game, as `garden_core.make`.
+        ValueError: if another class is registered under the same name.
 
     Example:
         >>> import pyspiel
@@ -412,6 +416,12 @@ def register_games(*games: GameClass) -> None:
     """
     for game in games or list_games():
         kind = game_class(game)
+        known = _registered.setdefault(kind.name, kind)
+        if known is not kind:
+            raise ValueError(
+                f"garden_{kind.name} is registered for another class, {known.__module__}:{known.__qualname__}: "
+                f"give {kind.__qualname__} a name of its own"
+            )
         if f"garden_{kind.name}" not in pyspiel.registered_names():
             made = type(f"{kind.__name__}Game", (OpenSpielGame,), {"kind": kind})
             pyspiel.register_game(_game_type(kind()), made)
@@ -466,7 +476,8 @@ class BotPolicy:
         self.bot = make_bot(self.game)
 
     def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
-        """Return an action for each of `rows`."""
+        """Return an action for each of `rows`; raises as `Batch.asked`."""
+        rows = batch.asked(rows)
         actions = np.zeros(len(rows), np.int64)
         for i, row in enumerate(rows):
             state, sampler = state_of(self.game, batch.states[row]), self.game.generator.random

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from garden_core.game import Game
 from garden_core.registry import game_class, list_games
 
@@ -20,7 +22,11 @@ def register_environments(*games: type[Game]) -> None:
     """Register games with Gymnasium, and with PettingZoo versions that have a registry; repeated calls have no effect.
 
     Args:
-        *games: the Game classes; by default all installed games, which are loaded.
+        *games: the Game classes; by default all installed games, which are loaded. A class that is defined again, as in a
+            notebook, replaces its earlier definition.
+
+    Raises:
+        ValueError: if another class is registered under the same name and version.
 
     Example:
         >>> import gymnasium
@@ -33,7 +39,7 @@ def register_environments(*games: type[Game]) -> None:
     import pettingzoo
 
     for game in games or map(game_class, list_games()):
-        if gymnasium_id(game) not in gymnasium.registry:
+        if not _is_registered(gymnasium.registry, gymnasium_id(game), game):
             gymnasium.register(
                 gymnasium_id(game),
                 entry_point="garden_core.interfaces.gymnasium_env:Env",
@@ -43,9 +49,25 @@ def register_environments(*games: type[Game]) -> None:
                 disable_env_checker=True,
             )
         aec_registry = getattr(pettingzoo, "aec_registry", None)
-        if aec_registry is not None and pettingzoo_id(game) not in aec_registry:
+        if aec_registry is not None and not _is_registered(aec_registry, pettingzoo_id(game), game):
             entry_point = "garden_core.interfaces.pettingzoo_env:env"
             pettingzoo.register("aec", pettingzoo_id(game), entry_point, kwargs={"game": _named(game)})
+
+
+def _is_registered(registry: dict[str, Any], name: str, game: type[Game]) -> bool:
+    """Return whether a game is registered; remove an earlier definition of its class."""
+    known = registry[name].kwargs.get("game") if name in registry else None
+    if known is None or known in (game, _named(game)):
+        return known is not None
+    is_earlier = isinstance(known, type) and _place(known) == _place(game)
+    if not is_earlier:
+        raise ValueError(f"{name} is registered for another class, {known}: give {game.__qualname__} a name of its own")
+    del registry[name]
+    return False
+
+
+def _place(game: type[Game]) -> tuple[str, str]:
+    return game.__module__, game.__qualname__
 
 
 def _named(game: type[Game]) -> type[Game] | str:

@@ -192,6 +192,32 @@ def test_bots_see_nothing_hidden():
     assert not other.all()
 
 
+def test_a_bot_for_one_variant_leaves_the_others_alone():
+    remembering, taken = make("cacti", memory="history"), []
+
+    class First:
+        def step(self, state):
+            taken.append(state.position.game)
+            return state.legal_actions()[0]
+
+    batch = dealt(remembering, 1, 3)
+    BotPolicy(remembering, lambda spiel: First())(batch, batch.all_rows)
+    assert taken == [remembering]
+    assert pyspiel.load_game("garden_cacti").observation_tensor_shape() == [113]
+
+
+def test_another_class_of_the_same_name_is_refused():
+    class Other(make("cacti").__class__):
+        pass
+
+    with pytest.raises(
+        ValueError, match=r"garden_cacti is registered for another class, cacti_env\.game:Cacti"
+    ):
+        register_games(Other)
+    with pytest.raises(ValueError, match="garden_cacti is registered for another class"):
+        BotPolicy(Other(), lambda spiel: None)
+
+
 @pytest.mark.parametrize("name", list_games())
 def test_wrong_calls_raise_and_change_nothing(name):
     game = loaded(name)
