@@ -97,7 +97,8 @@ class ProgramAgent:
         self._games = GameNumbers()
 
     def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
-        """Return an action for each of `rows`, or FORFEIT if the program has lost the game."""
+        """Return an action for each of `rows`, or FORFEIT if the program has lost the game; raises as `Batch.asked`."""
+        rows = batch.asked(rows)
         requests: dict[int, list[tuple[int, dict[str, Any]]]] = {}
         for i, row in enumerate(rows):
             state, number = batch.states[row], self._games.of(batch, int(row))

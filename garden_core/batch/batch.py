@@ -209,6 +209,20 @@ class Batch:
             return self.all_rows
         return as_rows(self.target.to_numpy(rows), self.num_envs, verb)
 
+    def asked(self, rows: Any) -> np.ndarray:
+        """Return the indexes of the rows, int64 (n,), in which a policy is asked for an action.
+
+        Raises:
+            ValueError: for a row whose game is over, which it names, or a repeated row.
+            IndexError: for a row that does not exist.
+            RuntimeError: before the first reset.
+        """
+        require_reset(self.dealt, "a policy")
+        rows = self.chosen(rows, "asked")
+        if (first := self.target.first_over(self.rows, rows)) >= 0:
+            raise ValueError(f"row {rows[first]}: the game is over, so there is no action to choose")
+        return rows
+
     def game_seed(self, row: int) -> int:
         """Return the seed of a row's current game."""
         return int(game_seed(self.seeds[row], self.seed_rows[row], self.episodes[row]))

@@ -75,6 +75,11 @@ class Cpu:
         """Return the first index i such that actions[i] is illegal in row chosen[i], else -1."""
         return loops.first_illegal(rows.masks, rows.states, chosen, actions)
 
+    def first_over(self, rows: Rows, chosen: np.ndarray) -> int:
+        """Return the first index i such that the game in row chosen[i] is over, else -1."""
+        over = (rows.states["terminated"] | rows.states["truncated"])[chosen]
+        return int(over.argmax()) if over.any() else -1
+
     def advance(
         self, rows: Rows, result: StepResult, chosen: np.ndarray, actions: np.ndarray, autoreset: bool
     ) -> None:

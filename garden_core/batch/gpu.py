@@ -110,7 +110,7 @@ class Gpu:
         self.params = self.put(game.params)
         self.all_rows = np.arange(n)
         self._all_rows = self.put(self.all_rows)
-        self._first_illegal = self.put(np.full(1, _NONE))
+        self._first = self.put(np.full(1, _NONE))
         self._never = self.zeros(1, np.int64)
         self._ended = self.zeros(n, np.int64)
         self._scratch: Scratch | None = None
@@ -164,12 +164,20 @@ class Gpu:
         launch(gk.number_next, len(chosen), rows.episodes, self.indexes(chosen))
 
     def first_illegal(self, rows: Rows, chosen: np.ndarray, actions: Any) -> int:
-        indexes, actions, first = self.indexes(chosen), self.put(actions), self._first_illegal
+        indexes, actions, first = self.indexes(chosen), self.put(actions), self._first
         launch(gk.first_illegal, len(chosen), rows.masks, rows.states, indexes, actions, first)
-        index = int(self.to_numpy(first)[0])
+        return self._lowest()
+
+    def first_over(self, rows: Rows, chosen: np.ndarray) -> int:
+        launch(gk.first_over, len(chosen), rows.states, self.indexes(chosen), self._first)
+        return self._lowest()
+
+    def _lowest(self) -> int:
+        """Return the index that a kernel has left in `_first`, or -1."""
+        index = int(self.to_numpy(self._first)[0])
         if index == _NONE:
             return -1
-        self._first_illegal = self.put(np.full(1, _NONE))
+        self._first = self.put(np.full(1, _NONE))
         return index
 
     def advance(

@@ -64,6 +64,13 @@ def first_illegal(masks, states, chosen, actions, first):
 
 
 @kernel
+def first_over(states, chosen, first):
+    i = cuda.grid(1)
+    if i < chosen.shape[0] and (states[chosen[i]].terminated or states[chosen[i]].truncated):
+        cuda.atomic.min(first, 0, i)
+
+
+@kernel
 def advance(rows, result, params, chosen, actions, autoreset):
     i = cuda.grid(1)
     if i < chosen.shape[0]:

@@ -1,7 +1,8 @@
 """Policies for batches: `RandomPolicy`, `GreedyPolicy`, and functions that call a policy and check its answer.
 
 A policy is any callable `policy(batch, rows) -> actions`: it reads the `garden_core.Batch` (`observation[rows]`,
-`action_mask[rows]`, `states[rows]`, …) and returns one legal action for the player to move in each of `rows`.
+`action_mask[rows]`, `states[rows]`, …) and returns one legal action for the player to move in each of `rows`. In a row whose
+game is over there is none: policies raise the ValueError of `Batch.asked`.
 `RandomPolicy` and `GreedyPolicy` are such callables; as opponents of a learner, "random" and "greedy" run in compiled code.
 
 A policy that draws random numbers can have a method `reseed(rows, seeds)`, which seeds the rows, int (n,), again, each
@@ -23,7 +24,7 @@ import numpy as np
 from garden_core.batch import choices
 from garden_core.batch.batch import Batch
 from garden_core.batch.choices import BUILT_IN, GREEDY, RANDOM
-from garden_core.checks import as_seed, require_reset
+from garden_core.checks import as_seed
 from garden_core.jit.rng import seed_streams
 
 FORFEIT = choices.FORFEIT
@@ -105,11 +106,9 @@ class _BuiltIn(Reseedable):
         """Return one legal action, int64 (len(rows),), for the player to move in each of `rows`.
 
         Raises:
-            ValueError, IndexError: for rows that are repeated or do not exist.
-            RuntimeError: before the batch's first reset.
+            ValueError, IndexError, RuntimeError: as `Batch.asked`.
         """
-        require_reset(batch.dealt, "a policy")
-        rows = batch.chosen(rows, "asked")
+        rows = batch.asked(rows)
         return batch.target.choose(self.kind, batch.rows, rows, self._streams.on(batch))
 
 

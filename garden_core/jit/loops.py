@@ -235,9 +235,14 @@ def by_seat(kernel, game, states):
 
 @inlined
 def play_at_random(rows, params, row, with_observation, rng_state):
-    """Play a uniformly random decision in a row, and deal the next game after an end; return whether the game ended."""
+    """Play a uniformly random decision in a row, and deal the next game after an end; return whether the game ended.
+
+    Nothing happens in a row whose game was over before.
+    """
     state = rows.states[row]
     n = kernels.legal_actions(state, params[0], rows.masks[row])
+    if n == 0:
+        return False
     if with_observation:
         kernels.observe(state, params[0], np.int64(state.current_player), rows.observations[row])
     kernels.apply_action(state, params[0], nth_legal(rows.masks[row], bounded(rng_state, n)))

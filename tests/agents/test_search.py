@@ -1,5 +1,7 @@
 """Tree search: legal and reproducible, without hidden information, guided by networks, stronger with more time."""
 
+import time
+
 import numpy as np
 import pytest
 import torch
@@ -15,6 +17,7 @@ from processes import python
 from variants import each_table, shortened
 
 from garden_core import Batch, GreedyPolicy, RandomPolicy, kernels, make
+from garden_core.batch.policies import Streams
 from mars_env import Mars
 
 
@@ -418,6 +421,22 @@ def test_results_do_not_depend_on_threads():
     for _ in range(2):  # the second time in memory of the first
         np.testing.assert_equal(one.search(batch, batch.all_rows), three.search(batch, batch.all_rows))
     assert one.decisions == three.decisions > 0
+
+
+def test_threads_share_the_generators_of_the_rows(monkeypatch):
+    """Making them takes long for many rows, so each thread could make its own, of which the last would be kept."""
+    grown = Streams._grown
+
+    def slowly(self, states, n):
+        made = grown(self, states, n)
+        time.sleep(0.05)
+        return made
+
+    monkeypatch.setattr(Streams, "_grown", slowly)
+    batch = started("cacti", rows=6)
+    one, three = MCTSAgent(8), MCTSAgent(8, threads=3)
+    for _ in range(2):
+        np.testing.assert_equal(one.search(batch, batch.all_rows), three.search(batch, batch.all_rows))
 
 
 def test_search_sees_a_win():

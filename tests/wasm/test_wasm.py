@@ -180,6 +180,9 @@ def test_networks_have_the_same_outputs(name, players, exported):
         np.testing.assert_allclose(each["values"], values, atol=1e-5)
 
 
+OVER = "const g = new Game({ max_decisions: 1 }); g.reset(1); g.apply(g.legal()[0]); "
+
+
 @pytest.mark.parametrize(
     ("code", "message"),
     [
@@ -190,6 +193,9 @@ def test_networks_have_the_same_outputs(name, players, exported):
         ("const g = new Game(); g.reset(1); g.observe(2)", "there is no seat 2"),
         ("new Game().reset(-1)", "a seed is a whole number from 0 to 2 ** 64 - 1, not -1"),
         ("new Game().undo()", "there is nothing to undo"),
+        (OVER + "g.randomPlay(5)", "the game is over"),
+        (OVER + "(await g.agent('greedy')).act()", "the game is over"),
+        (OVER + "(await g.agent('mcts:3')).evaluate()", "the game is over"),
         ("const g = new Game(); g.state = new Uint8Array(3)", "a state has "),
     ],
 )

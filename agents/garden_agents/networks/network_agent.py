@@ -116,16 +116,19 @@ class NetworkAgent(Reseedable):
         """Return an action, int64 (len(rows),), for the player to move in each of `rows`.
 
         Raises:
-            ValueError: if the weights are so large that the logits are not finite.
+            ValueError: if the weights are so large that the logits are not finite; and as `Batch.asked`, which also raises
+                IndexError and RuntimeError.
         """
-        return self._choose(self._outputs(batch.flat[rows])[0], batch, rows)[0]
+        return self.with_probabilities(batch, rows)[0]
 
     def with_probabilities(self, batch: Batch, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return actions as a call does, and the probability of each, float32 (len(rows),): 1 if they are not sampled."""
+        rows = batch.asked(rows)
         return self._choose(self._outputs(batch.flat[rows])[0], batch, rows)
 
     def decide(self, batch: Batch, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return actions as a call does, and values as `evaluate` does, from one forward pass."""
+        rows = batch.asked(rows)
         logits, raw = self._outputs(batch.flat[rows])
         return self._choose(logits, batch, rows)[0], expected_values(raw, self.value_target)
 

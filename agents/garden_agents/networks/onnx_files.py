@@ -196,8 +196,9 @@ class OnnxAgent:
         """Return an action, int64 (len(rows),), for the player to move in each of `rows`.
 
         Raises:
-            ValueError: if the outputs are not finite.
+            ValueError: if the outputs are not finite; and as `Batch.asked`, which also raises IndexError and RuntimeError.
         """
+        rows = batch.asked(rows)
         logits, _ = self._outputs(batch.observation[rows])
         return np.where(batch.action_mask[rows] != 0, logits, -np.inf).argmax(1)
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from garden_agents.networks.heads import best_actions
 from garden_agents.search.backup import back_up_rows
-from garden_agents.search.beliefs import Evaluator, weighted_redraws
+from garden_agents.search.beliefs import Evaluator, evaluated, weighted_redraws
 from garden_agents.search.halving import Roots, halve_rows, read_rows
 from garden_agents.search.selection import Selection, descend_rows
 from garden_agents.search.simulation import Rollouts, simulate
@@ -19,7 +19,6 @@ from garden_agents.search.tree import PRIORS, Leaves, Tree, node_type
 from garden_core.batch.batch import Batch
 from garden_core.batch.choices import BUILT_IN, scratch
 from garden_core.batch.policies import SEARCH_STREAM, Reseedable, Streams
-from garden_core.checks import as_rows, require_reset
 from garden_core.game import Game
 from garden_core.jit import records
 
@@ -178,23 +177,23 @@ class MCTSAgent(Reseedable):
             rows: indexes of the rows, int (n,).
 
         Raises:
-            ValueError: for rows named twice.
-            IndexError: for a row that does not exist.
-            RuntimeError: before the batch's first reset.
+            ValueError, IndexError, RuntimeError: as `Batch.asked`.
 
         Returns:
             The results. An only legal action is not searched: it has one visit and values 0.
         """
-        require_reset(batch.dealt, "a policy")
-        rows = as_rows(rows, batch.num_envs, "asked")
+        rows = batch.asked(rows)
         masks = batch.action_mask[rows]
         result = Searched.without_search(batch.game, masks)
         choices = np.flatnonzero(masks.sum(1) > 1)
         size = 1 if self.network is None else ROOTS
         parts = [choices[start : start + size] for start in range(0, len(choices), size)]
+        rng_states = self._streams.on(batch)  # before the threads start, as they share it
 
         def search(part: np.ndarray) -> int:
-            searched, decisions = self._search(batch, Roots(batch.states, rows[part], masks[part]))
+            searched, decisions = self._search(
+                batch, Roots(batch.states, rows[part], masks[part]), rng_states
+            )
             for whole, these in zip(result, searched, strict=True):
                 whole[part] = these
             return decisions
@@ -206,27 +205,27 @@ class MCTSAgent(Reseedable):
             self.decisions += sum(map(search, parts))
         return result
 
-    def _search(self, batch: Batch, roots: Roots) -> tuple[Searched, int]:
+    def _search(self, batch: Batch, roots: Roots, rng_states: np.ndarray) -> tuple[Searched, int]:
         """Search from all roots in step, from one without a network; return the results and the number of decisions.
 
-        The time limit is `seconds` for each root.
+        Each row draws from its generator, uint64 (num_envs, 4). The time limit is `seconds` for each root.
         """
         n, game, start = len(roots.rows), batch.game, time.perf_counter()
         memory = self._take_memory(game, n)
         done, step = 0, self.group  # a network's first pass only evaluates the roots
         if self.network is not None:
-            drawn = weighted_redraws(batch, roots.rows, self.network, self._streams.on(batch))
+            drawn = weighted_redraws(batch, roots.rows, self.network, rng_states)
             memory.leaves = Leaves(*drawn, *memory.leaves[2:])
         else:
             done, step = 1 if self.considered or self.seconds else self.simulations, CLOCK
-        decisions = self._simulate(batch, roots.rows, memory, max(1, done))
+        decisions = self._simulate(batch, roots.rows, memory, max(1, done), rng_states)
         while not done or self._share(start, done, n) < 1:
             if self.considered:
                 self._halve(roots, memory, self._share(start, done, n))
             count = step if self.seconds is not None else min(step, self.simulations - done)
             if done + count + 1 >= memory.shape[1]:
                 memory.grow()
-            decisions += self._simulate(batch, roots.rows, memory, count)
+            decisions += self._simulate(batch, roots.rows, memory, count, rng_states)
             done += count
         result = Searched.without_search(game, roots.masks)
         read_rows(memory.trees, roots, game.params, self.scale, memory.scores, result)
@@ -246,9 +245,11 @@ class MCTSAgent(Reseedable):
         counts = np.maximum(2, first // 2 ** np.floor(share * stages).astype(np.int64))
         halve_rows(memory.trees, roots, counts, self.scale, memory.scores)
 
-    def _simulate(self, batch: Batch, rows: np.ndarray, memory: _Memory, count: int) -> int:
+    def _simulate(
+        self, batch: Batch, rows: np.ndarray, memory: _Memory, count: int, rng_states: np.ndarray
+    ) -> int:
         """Add `count` simulations to each tree; return the number of simulated decisions."""
-        params, trees, rng_states = batch.game.params, memory.trees, self._streams.on(batch)
+        params, trees = batch.game.params, memory.trees
         if self.network is None:
             row = int(rows[0])
             selection = Selection(int(batch.current_player[row]), self.prior, self.exploration)
@@ -259,7 +260,7 @@ class MCTSAgent(Reseedable):
         n = len(rows) * count
         leaves = Leaves(*memory.leaves[:2], *(part[:n] for part in memory.leaves[2:]))
         descend_rows(trees, memory.scratch, leaves, batch.states, params, rows, self.exploration, rng_states)
-        evaluation = _evaluation(self.network, leaves, batch.game.num_players)
+        evaluation = evaluated(self.network, leaves.observations, leaves.masks, batch.game.num_players)
         back_up_rows(trees, leaves, count, params, evaluation, memory.values, memory.scratch.points)
         return int(leaves.lengths.sum())
 
@@ -279,24 +280,3 @@ class MCTSAgent(Reseedable):
             self(batch, np.array([row]))
         shares, value = self._last[row]
         return best_actions(batch, row, value, shares)
-
-
-def _evaluation(network: Evaluator, leaves: Leaves, num_players: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the network's probabilities and values of leaves, float32 (n, num_actions) and (n, seats or 1).
-
-    Raises:
-        ValueError: if they have other shapes or ranges than `Evaluator.evaluate` says.
-    """
-    given = network.evaluate(leaves.observations, leaves.masks)
-    probabilities, values = (np.asarray(part, np.float32) for part in given)
-    n = len(leaves.masks)
-    wanted = (n,) if values.ndim == 1 else (n, num_players)
-    if probabilities.shape != leaves.masks.shape or values.shape != wanted:
-        raise ValueError(
-            f"evaluate must return shapes {leaves.masks.shape} and {wanted}, not {probabilities.shape} and "
-            f"{values.shape}"
-        )
-    in_range = (probabilities >= 0).all() and (np.abs(values) < 1.01).all()
-    if not (in_range and (np.abs(probabilities.sum(1) - 1) < 0.01).all()):
-        raise ValueError("evaluate must return probabilities, which sum to 1, and values from -1 to 1")
-    return probabilities, values.reshape(n, -1)

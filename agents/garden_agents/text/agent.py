@@ -171,9 +171,9 @@ class TextAgent:
     def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
         """Return an action for the player to move in each of `rows`, or FORFEIT, int64 (len(rows),).
 
-        Raises what `complete` raises.
+        Raises what `complete` raises, and as `Batch.asked`.
         """
-        decisions = [self._decision(batch, int(row)) for row in rows]
+        decisions = [self._decision(batch, int(row)) for row in batch.asked(rows)]
         self._decide(decisions)
         return np.array([decision.action for decision in decisions], np.int64)
 

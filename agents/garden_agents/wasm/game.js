@@ -284,6 +284,7 @@ class Game {
   }
 
   randomPlay(steps, seed = 0) {
+    if (this.over) throw new Error("the game is over");
     this.arrays.view("rng_state").set(this.stream("random", seed));
     return this.#call("random_play", { seed: wide(seed), steps });
   }
