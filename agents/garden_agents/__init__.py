@@ -10,6 +10,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from garden_agents.evaluation.agent_checks import belief_calibration, check_agent
     from garden_agents.evaluation.matches import Result, meet, table
     from garden_agents.networks.network_agent import NetworkAgent, load
     from garden_agents.networks.onnx_files import export_onnx
@@ -24,6 +25,8 @@ __all__ = [
     "Result",
     "advantages",
     "belief",
+    "belief_calibration",
+    "check_agent",
     "export_onnx",
     "load",
     "load_agent",
@@ -37,6 +40,8 @@ _MODULES = {
     "Result": "evaluation.matches",
     "advantages": "training.returns",
     "belief": "search.beliefs",
+    "belief_calibration": "evaluation.agent_checks",
+    "check_agent": "evaluation.agent_checks",
     "export_onnx": "networks.onnx_files",
     "load": "networks.network_agent",
     "load_agent": "registry",

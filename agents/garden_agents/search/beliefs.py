@@ -35,6 +35,28 @@ class Evaluator(Protocol):
         """
 
 
+def evaluated(
+    network: Evaluator, observations: np.ndarray, masks: np.ndarray, num_players: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return a network's probabilities and values, float32 (n, num_actions) and (n, seats or 1), after checking them.
+
+    Raises:
+        ValueError: if they have other shapes or ranges than `Evaluator.evaluate` says.
+    """
+    given = network.evaluate(observations, masks)
+    probabilities, values = (np.asarray(part, np.float32) for part in given)
+    n = len(masks)
+    wanted = (n,) if values.ndim == 1 else (n, num_players)
+    if probabilities.shape != masks.shape or values.shape != wanted:
+        raise ValueError(
+            f"evaluate must return shapes {masks.shape} and {wanted}, not {probabilities.shape} and {values.shape}"
+        )
+    in_range = (probabilities >= 0).all() and (np.abs(values) < 1.01).all()
+    if not (in_range and (np.abs(probabilities.sum(1) - 1) < 0.01).all()):
+        raise ValueError("evaluate must return probabilities, which sum to 1, and values from -1 to 1")
+    return probabilities, values.reshape(n, -1)
+
+
 def belief(
     batch: Batch, network: Evaluator, redraws: int = REDRAWS, seed: int = 0
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -42,7 +64,10 @@ def belief(
 
     The states are redraws of what the player cannot see. Their probabilities take the earlier decisions of the other seats
     into account, as the network would have taken them with the redrawn cards: this is the posterior from which search
-    draws. In games without `Hints.private_fields`, such as Botanicus, all redraws are equally probable.
+    draws. In games without `Hints.private_fields` all redraws are equally probable.
+
+    The probabilities are right only if the other seats play as the network does. Of other players they can be wrong and
+    overconfident: `garden_agents.belief_calibration` measures it.
 
     Args:
         batch: the games; with `history=True` if the game has private fields.
@@ -54,7 +79,8 @@ def belief(
         state records (N, redraws), and float64 (N, redraws), which sum to 1 in each row.
 
     Raises:
-        ValueError: for a batch without a history in a game with private fields, and as `Batch.redraws`.
+        ValueError: for a batch without a history in a game with private fields, for a network that returns other shapes or
+            ranges than `Evaluator` says, and as `Batch.redraws`.
 
     Example:
         >>> import numpy as np
@@ -126,7 +152,8 @@ def _probabilities(
     masks = np.zeros((n * hands, game.num_actions), np.int8)
     observe_rows(supposed, game.params, observations, masks)
     taken = np.arange(n * hands), np.repeat(actions, hands)
-    likely = (1 - DOUBT) * network.evaluate(observations, masks)[0][taken] + DOUBT / masks.sum(1)
+    chances, _ = evaluated(network, observations, masks, game.num_players)
+    likely = (1 - DOUBT) * chances[taken] + DOUBT / masks.sum(1)
     logs = np.log(np.where(masks[taken], likely, 1e-9)).reshape(n, hands).sum(0)[same.ravel()]
     weights = np.exp(logs - logs.max())
     return weights / weights.sum()
