@@ -1,6 +1,7 @@
 """Training by PPO: what runs leave, how they are interrupted, resumed and refused."""
 
 import functools
+import re
 import shutil
 import signal
 import time
@@ -13,6 +14,7 @@ import torch
 import tyro
 from garden_agents import NetworkAgent, load_agent
 from garden_agents.evaluation.report import page
+from garden_agents.games import Hints
 from garden_agents.networks.architecture import new_network
 from garden_agents.networks.network_agent import shipped
 from garden_agents.training import ppo
@@ -22,6 +24,7 @@ from garden_agents.training.run_folder import Interrupted, Run
 from garden_agents.training.sb3 import Arguments, train
 from own_agents import change_weights
 from processes import garden_here, started
+from safetensors.numpy import load_file
 from small_runs import LEFT, SMALL, parameters_of, results_of, rows_of, tiny, tiny_ppo
 
 from garden_core import GreedyPolicy, RandomPolicy, Replay
@@ -47,6 +50,11 @@ def run_by(tmp_path_factory):
 def small_run(run_by):
     """The one of sb3, of a thousand decisions."""
     return run_by("sb3")
+
+
+def trained_on(trainer, folder, **limits):
+    """Continue a run."""
+    BY_NAME[trainer][0]({"sb3": Arguments, "ppo": ppo.Arguments}[trainer](resume=folder, **limits))
 
 
 def small_network():
@@ -182,6 +190,68 @@ def test_training_by_time(tmp_path):
     assert float(rows_of(folder / "evaluations.csv")[-1]["seconds"]) == pytest.approx(1.8, abs=1)
 
 
+def test_a_network_to_start_from_is_not_trained_to_imitate_greedy(run_by, tmp_path):
+    """Unless that is asked for; random weights are."""
+    start = run_by("ppo") / "network.safetensors"
+    for name, given, share in (("default", {}, 0), ("given", {"imitation": 0.5}, 0.5)):
+        folder = trained("ppo", run=tmp_path / name, start=start, steps=2000, eval_games=0, **given)
+        assert tomllib.loads((folder / "config.toml").read_text())["arguments"]["imitation"] == share
+        first = rows_of(folder / "metrics.csv")[0]
+        assert (float(first["imitation"]) > 0) == (share > 0)
+    assert tomllib.loads((run_by("ppo") / "config.toml").read_text())["arguments"]["imitation"] == 0.3
+
+
+def test_a_games_defaults_for_random_weights_are_not_those_of_a_start(tmp_path, monkeypatch):
+    (tmp_path / "training.toml").write_text("[ppo]\nimitation = 0.9\nlearning_rate = 0.1\nentropy = 0.5\n")
+    monkeypatch.setattr("garden_agents.training.arguments.hints_of", lambda game: Hints(folder=tmp_path))
+    scratch = ppo.Arguments.for_game("mars")
+    assert (scratch.imitation, scratch.learning_rate, scratch.entropy) == (0.9, 0.1, 0.5)
+    begun = ppo.Arguments.for_game("mars", start=tmp_path / "network.safetensors")
+    assert (begun.imitation_share, begun.learning_rates[0], begun.entropy) == (0, 5e-4, 0.5)
+
+
+def test_the_pool_has_the_start_from_the_first_decision(run_by, tmp_path):
+    start = run_by("ppo") / "network.safetensors"
+    folder = trained("ppo", run=tmp_path / "run", start=start, pool_share=1.0, steps=0, eval_games=0)
+    checkpoint = load_file(folder / CHECKPOINT)
+    for name, weights in NetworkAgent.load(start, Mars()).network.weights.items():
+        np.testing.assert_array_equal(checkpoint[f"past.0.{name}"], weights)
+
+
+RATES = {"sb3": (1e-3, 1e-4), "ppo": (2e-3, 1e-4)}
+
+
+@each_trainer
+def test_the_schedules_of_an_extended_run_keep_their_final_values(trainer, run_by, tmp_path, capsys):
+    folder = shutil.copytree(run_by(trainer), tmp_path / "run")
+    before = len(rows_of(folder / "metrics.csv"))
+    capsys.readouterr()
+    for steps in (2000, 3000):
+        trained_on(trainer, folder, steps=steps)
+        assert "the schedules of this run have ended" in capsys.readouterr().out
+    last = rows_of(folder / "metrics.csv")[before:]
+    assert float(last[-1]["decisions"]) >= 3000
+    assert {float(row["learning_rate"]) for row in last} == {RATES[trainer][1]}
+    assert {float(row.get("imitation", 0)) for row in last} == {0}
+    assert {float(row.get("outcome_share", row.get("first_place_share"))) for row in last} == {1}
+
+
+@each_trainer
+def test_the_schedules_of_a_run_keep_the_length_that_it_started_with(trainer, run_by, tmp_path, capsys):
+    folder = shutil.copytree(run_by(trainer), tmp_path / "run")
+    before = len(rows_of(folder / "metrics.csv"))
+    config = (folder / "config.toml").read_text()
+    length = re.search(r"^steps = (\d+)$", config, re.MULTILINE)[0]
+    (folder / "config.toml").write_text(config.replace(length, "steps = 4000"))  # as if stopped early
+    trained_on(trainer, folder, steps=1500)
+    assert "keep the length that it started with, 4,000 decisions" in capsys.readouterr().out
+    trained_on(trainer, folder, steps=2500)
+    first, last = RATES[trainer]
+    for row in rows_of(folder / "metrics.csv")[before:]:
+        done = min(1, float(row["decisions"]) / 4000)
+        assert float(row["learning_rate"]) == pytest.approx(first + (last - first) * done, abs=3e-4)
+
+
 TEAM = {"cooperative": "true"}
 
 
@@ -237,7 +307,7 @@ def test_a_checkpoint_of_another_training_is_refused(trainer, changes, run_by, t
         config = config.replace(old, new)
     (folder / "config.toml").write_text(config)
     with pytest.raises(ValueError, match="is no checkpoint of this training: "):
-        BY_NAME[trainer][0]({"sb3": Arguments, "ppo": ppo.Arguments}[trainer](resume=folder, steps=3000))
+        trained_on(trainer, folder, steps=3000)
 
 
 @each_trainer

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Self, TypeVar, get_args
 
 import msgspec
 import tyro
+from tyro.conf import Suppress
 
 from garden_agents.errors import one_line_errors
 from garden_agents.evaluation.run_files import CONFIG, read_config
@@ -49,6 +50,8 @@ class TrainingArguments:
     """Arguments that are names of agents; such a name may be code, `module:attribute`."""
     compared: ClassVar[bool] = True
     """Whether the best network is chosen by games between networks, or by the mean win rate against the panel."""
+    from_scratch: ClassVar[tuple[str, ...]] = ()
+    """Arguments whose defaults in a game's `training.toml` do not apply to a training that starts from a network."""
     pool_shares: ClassVar[tuple[float, float, float]]
     """Shares of random play, greedy play and past selves in the opponent pool."""
 
@@ -65,7 +68,8 @@ class TrainingArguments:
     run: Path | None = None
     """folder for the results; runs/GAME-DATE-TIME if not given"""
     resume: Path | None = None
-    """folder of a run to continue; only --minutes and --steps can change; arguments module:attribute must be given again"""
+    """folder of a run to continue; only --minutes and --steps can change, and the schedules (learning rate, objective, entropy
+    bonus, imitation) keep the length that the run started with; arguments module:attribute must be given again"""
 
     network: Kind = "auto"
     """architecture of the network: board, flat, or auto (board if the game has a board, else flat)"""
@@ -103,6 +107,10 @@ class TrainingArguments:
     """initial weight of the entropy bonus, falling linearly to 0.002"""
     checkpoint_every: int = 400_000
     """decisions of the learner between two checkpoints; past selves join the pool four times as often"""
+    schedule_steps: Suppress[int | None] = None  # --resume sets this and the next one
+    """length of the schedules in decisions of the learner; default, if there is none in minutes: the training's length"""
+    schedule_minutes: Suppress[float | None] = None
+    """length of the schedules in minutes"""
 
     def __post_init__(self) -> None:
         self._within(1, WIDEST, "channels", "hidden")
@@ -114,10 +122,12 @@ class TrainingArguments:
         self._within(1, math.inf, "epochs", "checkpoint_every")
         self._within(0, 1, "outcome", "gae_lambda")
         self._within(0, math.inf, "entropy")
-        self._within(0, 10**15, "steps")
-        self._within(-math.inf, 10**9, "minutes")
-        if self.minutes is not None and self.minutes <= 0:
-            raise ValueError(f"minutes must be more than 0, not {self.minutes}")
+        self._within(0, 10**15, "steps", "schedule_steps")
+        self._within(-math.inf, 10**9, "minutes", "schedule_minutes")
+        for name in ("minutes", "schedule_minutes"):
+            minutes = getattr(self, name)
+            if minutes is not None and minutes <= 0:
+                raise ValueError(f"{name} must be more than 0, not {minutes}")
         for name, value in vars(self).items():
             if isinstance(value, float) and not math.isfinite(value):
                 raise ValueError(f"{name} must be a finite number, not {value}")
@@ -144,6 +154,8 @@ class TrainingArguments:
         folder = hints_of(game_class(game)).folder
         path = None if folder is None else folder / "training.toml"
         defaults = parsed(read(path).content).get(cls.trainer, {}) if path and path.exists() else {}
+        if given.get("start") is not None:
+            defaults = {name: value for name, value in defaults.items() if name not in cls.from_scratch}
         try:
             return cls(game=game, **(defaults | given))
         except TypeError as error:
@@ -165,6 +177,14 @@ class TrainingArguments:
     def max_seconds(self) -> float:
         """Largest number of seconds."""
         return math.inf if self.minutes is None else self.minutes * 60
+
+    @property
+    def schedule_limits(self) -> dict[str, float | None]:
+        """The length of the schedules, as `schedule_steps` and `schedule_minutes`: as given, or the training's."""
+        if self.schedule_steps or self.schedule_minutes:
+            return {"schedule_steps": self.schedule_steps, "schedule_minutes": self.schedule_minutes}
+        steps = self.max_steps if self.minutes is None else self.steps
+        return {"schedule_steps": steps, "schedule_minutes": self.minutes}
 
     def pool(self, agents: Sequence[Policy] = ()) -> OpponentPool:
         """Return an opponent pool that includes `agents`."""
@@ -194,6 +214,8 @@ def open_run(arguments: T) -> tuple[Path, T, Game, str]:
         limits = {name: getattr(arguments, name) for name in LIMITS}
         if all(limit is None for limit in limits.values()):
             limits = {}
+        elif limits != {name: getattr(stored, name) for name in LIMITS}:
+            limits |= stored.schedule_limits
         arguments = dataclasses.replace(stored, **limits, resume=folder)
     elif not arguments.game:
         raise SystemExit(f"name a game to train on; installed are {', '.join(list_games())}")
@@ -294,7 +316,9 @@ def command_line(train: Callable[[Any], Path], kind: type[TrainingArguments], wo
     with one_line_errors("stopped; to continue, give the same command with --resume and the run's folder"):
         arguments = tyro.cli(kind, args=words, prog=kind.command)
         if arguments.resume is None and arguments.game:
-            arguments = tyro.cli(kind, args=words, prog=kind.command, default=kind.for_game(arguments.game))
+            start = getattr(arguments, "start", None)
+            default = kind.for_game(arguments.game, **({} if start is None else {"start": start}))
+            arguments = tyro.cli(kind, args=words, prog=kind.command, default=default)
         train(arguments)
 
 

@@ -71,8 +71,17 @@ class Loop(ABC):
     def done(self) -> float:
         """Completed share of the training; it ends at 1."""
         a = self.arguments
-        steps = self.decisions / a.max_steps if a.max_steps else 1.0
-        return min(1.0, max(steps, self.run.seconds / a.max_seconds))
+        return self._share(a.max_steps, a.minutes)
+
+    @property
+    def schedule_done(self) -> float:
+        """Completed share of the schedules; they keep their length when a resumed training gets another one."""
+        return self._share(*self.arguments.schedule_limits.values())
+
+    def _share(self, steps: float | None, minutes: float | None) -> float:
+        """Return the completed share of a length in decisions and minutes, None for no limit; at most 1."""
+        by_steps = 0.0 if steps is None else self.decisions / steps if steps else 1.0
+        return min(1.0, max(by_steps, 0.0 if minutes is None else self.run.seconds / (60 * minutes)))
 
     @abstractmethod
     def source(self) -> Any:
@@ -97,6 +106,7 @@ class Loop(ABC):
         self.save()
         print(f"training on {in_words(self.game)}, in {self.run.folder}", flush=True)
         if self.done < 1:
+            self._report_schedules()
             with progress_bar(unit="decision", unit_scale=True, smoothing=0.1, desc="compiling") as self.bar:
                 self.run.report = self.bar.set_description
                 source = self.source()
@@ -105,6 +115,21 @@ class Loop(ABC):
                     self.learn_from(source)
         self.run.finish(self.network, self.decisions, self.target)
         return self.run.folder
+
+    def _report_schedules(self) -> None:
+        """Print a sentence if a resumed training has another length than its schedules."""
+        a = self.arguments
+        if not (a.schedule_steps or a.schedule_minutes):
+            return
+        if self.schedule_done == 1:
+            print(
+                "the schedules of this run have ended: learning rate, objective and entropy bonus keep their final values"
+            )
+            return
+        steps = "" if a.schedule_steps is None else f"{a.schedule_steps:,} decisions"
+        minutes = "" if a.schedule_minutes is None else f"{a.schedule_minutes:g} minutes"
+        length = " or ".join(filter(None, (steps, minutes)))
+        print(f"the schedules of this run keep the length that it started with, {length}")
 
     def save(self) -> int:
         """Write the checkpoint and return the number of decisions."""
@@ -127,8 +152,8 @@ class Loop(ABC):
         self.run.report("training")
 
     def interpolated(self, first: float, last: float) -> float:
-        """Interpolate linearly from `first` to `last` over the training."""
-        return first + (last - first) * self.done
+        """Interpolate linearly from `first` to `last` over the schedules' length."""
+        return first + (last - first) * self.schedule_done
 
     def begin(self) -> None:
         """Start the clock and the progress bar."""

@@ -3,8 +3,8 @@
 The network learns from every seat that it plays; a decision is credited with all that its seat receives until the seat's own
 next decision (J. Schulman et al., "Proximal policy optimization algorithms", 2017; advantages as in J. Schulman et al.,
 "High-dimensional continuous control using generalized advantage estimation", 2016, without discount). In a share of the games
-the network plays one seat and an opponent pool the others. The training begins by imitating greedy play, whose weight in the
-loss then falls to 0.
+the network plays one seat and an opponent pool the others. A training from random weights begins by imitating greedy play,
+whose weight in the loss then falls to 0.
 
 A run's folder has a checkpoint and the files that `garden_agents.training.run_folder.Run` lists. Ctrl-C saves the checkpoint;
 `--resume FOLDER` continues from it.
@@ -58,14 +58,19 @@ class Training(Loop):
         self.update = Update(game, self.torch_network, arguments)
         self.optimizer = self.update.optimizer
         self.agents, self.pool = agents, arguments.pool(agents)
+        if arguments.start is not None and arguments.resume is None and arguments.pool_share:
+            self.pool.freeze(
+                self.network
+            )  # from the first decision on, or training would begin with weak opponents alone
 
     @property
     def imitation(self) -> float:
         """Weight of imitation in the loss, 1 to 0; PPO's loss has the rest."""
-        share = self.arguments.imitation
+        share = self.arguments.imitation_share
         if not share:
             return 0.0
-        return max(0.0, 1 - max(self.done / share, self.decisions / ppo_arguments.IMITATION_DECISIONS))
+        done = max(self.schedule_done / share, self.decisions / ppo_arguments.IMITATION_DECISIONS)
+        return max(0.0, 1 - done)
 
     @property
     def schedule(self) -> Schedule:
@@ -81,7 +86,7 @@ class Training(Loop):
     def source(self) -> SelfPlay | TensorSelfPlay:
         a = self.arguments
         games = self._games(a.pool(self.agents), 0)
-        self.update.compile(games.rollout(with_greedy=a.imitation > 0))
+        self.update.compile(games.rollout(with_greedy=a.imitation_share > 0))
         return self._games(self.pool, a.seed + self.decisions)
 
     def _games(self, pool: OpponentPool, seed: int) -> SelfPlay | TensorSelfPlay:
@@ -131,8 +136,10 @@ def train(arguments: Arguments) -> Path:
 def trained(arguments: A) -> tuple[Path, A, Game]:
     """Run `train`; return the run's folder, its arguments and its game."""
     folder, arguments, game, command = open_run(arguments)
-    # the default is written to config.toml, too
-    arguments = dataclasses.replace(arguments, learning_rate=arguments.learning_rates[0])
+    # the defaults are written to config.toml, too
+    arguments = dataclasses.replace(
+        arguments, learning_rate=arguments.learning_rates[0], imitation=arguments.imitation_share
+    )
     if arguments.device == "cuda":
         if not torch.cuda.is_available():
             raise SystemExit(f"--device cuda: torch {torch.__version__} finds no GPU")

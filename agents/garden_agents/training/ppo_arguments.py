@@ -29,18 +29,21 @@ class Arguments(TrainingArguments):
 
     trainer = "ppo"
     agent_arguments = ("panel", "pool_agents")
+    from_scratch = ("imitation", "learning_rate")
     pool_shares = (0.1, 0.3, 0.6)
 
     threads: int = 1
     """number of threads per minibatch; docs/training.md shows what a second one gains"""
-    imitation: float = 0.3
-    """share of the training during which greedy play is imitated; the weight in the loss falls linearly from 1 to 0"""
+    imitation: float | None = None
+    """share of the training during which greedy play is imitated; the weight in the loss falls linearly from 1 to 0;
+    default: 0.3 (0 with --start, as imitation would undo what the network has learned)"""
     minibatch: int = 256
     """number of decisions in a minibatch"""
     learning_rate: float | None = None
     """initial learning rate of Adam, which falls linearly to a twentieth, or to a tenth with --start; default: 2e-3 (5e-4 with --start)"""
     start: Path | None = None
-    """file of a network with the initial weights, possibly for another number of players; default: random weights"""
+    """file of a network with the initial weights, possibly for another number of players, which also joins the opponent pool;
+    default: random weights"""
 
     pool_share: float = 0.0
     """share of the games played against the opponent pool: random, greedy and past selves of the network, harder ones more
@@ -60,6 +63,13 @@ class Arguments(TrainingArguments):
             raise ValueError("on a GPU the pool has no further agents: leave out pool_agents")
         if self.resume is None and self.pool_agents and not self.pool_share:
             raise ValueError("pool_agents are not drawn unless pool_share is more than 0")
+
+    @property
+    def imitation_share(self) -> float:
+        """`imitation` as given or by default."""
+        if self.imitation is None:
+            return 0.3 if self.start is None else 0.0
+        return self.imitation
 
     @property
     def learning_rates(self) -> tuple[float, float]:
