@@ -1,4 +1,4 @@
-"""Safe reading of untrusted files, and atomic writing."""
+"""Safe reading of untrusted files, atomic writing, and files and folders of which a process is the only user."""
 
 from __future__ import annotations
 
@@ -7,8 +7,15 @@ import json
 import os
 import secrets
 import stat
+import weakref
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+try:
+    import fcntl
+except ImportError:  # Windows, where `Lock` holds nothing
+    fcntl = None  # type: ignore[assignment]
 
 
 def read_regular(path: str | Path, limit: int) -> bytes:
@@ -55,3 +62,59 @@ def write_atomically(path: Path, content: bytes) -> None:
 def write_json(path: Path, content: Any) -> None:
     """Write plain data as JSON; see `write_atomically`."""
     write_atomically(path, (json.dumps(content, indent=1) + "\n").encode())
+
+
+def new_folder(path: Path) -> Path:
+    """Make a folder, with a number after its name if that exists; return its path. No two processes get the same one."""
+    return _new(path, lambda free: free.mkdir(parents=True))
+
+
+def new_file(path: Path) -> Path:
+    """Make an empty file, with a number after its name if that exists; return its path. No two processes get the same one."""
+    return _new(path, lambda free: free.touch(exist_ok=False))
+
+
+def _new(path: Path, make: Callable[[Path], object]) -> Path:
+    free, number = path, 1
+    while True:
+        try:
+            make(free)
+        except FileExistsError:
+            number += 1
+            free = path.with_name(f"{path.stem}-{number}{path.suffix}")
+        else:
+            return free
+
+
+class Lock:
+    """Holds a file or folder against other processes, until `close` or until this object or the process ends.
+
+    It holds nothing on Windows, and where the file system has no locks.
+
+    Args:
+        path: an existing file or folder; it must not be replaced while it is held.
+
+    Raises:
+        ValueError: if it is held already.
+        OSError: if it cannot be opened.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._handles: list[weakref.finalize] = []
+        if fcntl is None:
+            return
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(handle)
+            raise ValueError(f"{path} is in use by another process") from None
+        except OSError:
+            os.close(handle)
+            return
+        self._handles = [weakref.finalize(self, os.close, handle)]
+
+    def close(self) -> None:
+        """Give the file or folder free."""
+        for close in self._handles:
+            close()

@@ -18,6 +18,7 @@ from own_agents import change_weights
 from processes import full_disk, garden, garden_here, started
 
 from garden_core import GreedyPolicy, RandomPolicy, make
+from garden_core.files.disk import Lock
 from mars_env import Mars
 
 
@@ -173,6 +174,19 @@ def test_an_interrupted_arena_goes_on(tmp_path, monkeypatch, played):
     assert [job.block for job in played] == [0, 1, 2]
     assert parts.read_bytes() == whole.read_bytes()
     assert kept.read_bytes() == (tmp_path / "whole.games.jsonl").read_bytes()
+
+
+def test_two_arenas_do_not_share_a_file(tmp_path, played):
+    output, kept = tmp_path / "arena.json", tmp_path / "arena.games.jsonl"
+    compare(output, games=50)
+    before = kept.read_bytes()
+    held = Lock(kept)
+    with pytest.raises(SystemExit, match=r"arena\.games\.jsonl is in use by another process"):
+        compare(output, games=100)
+    assert kept.read_bytes() == before
+    held.close()
+    compare(output, games=100)
+    assert [job.block for job in played] == [0, 1]
 
 
 def test_more_agents_and_games_reuse_finished_jobs(tmp_path, played):

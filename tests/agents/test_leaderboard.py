@@ -18,6 +18,7 @@ from own_agents import change_weights
 from processes import ROOT, garden, garden_here, python
 
 from garden_core import make
+from garden_core.files.disk import Lock
 from garden_core.plugins import imported
 
 TABLES = sorted(path.parent.name for path in (ROOT / "leaderboard").glob("*/games.jsonl"))
@@ -92,6 +93,13 @@ def ours(tmp_path, monkeypatch):
     shutil.copytree(ROOT / "leaderboard", tmp_path / "leaderboard")
     monkeypatch.chdir(tmp_path)
     README.write_text(leaderboard._PART.sub("", README.read_text()))
+
+
+def test_two_processes_do_not_play_for_one_leaderboard(board):
+    held = Lock(README.parent)
+    assert "leaderboard is in use by another process" in garden_here("leaderboard", "--play", "cacti")[1]
+    assert not KEPT.exists()
+    held.close()
 
 
 def test_kept_games_give_the_same_bytes_in_every_process_and_order(ours):

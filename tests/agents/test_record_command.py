@@ -40,6 +40,19 @@ def test_games_of_agents(tmp_path):
     assert "greedy" in printed.splitlines()[-1]
 
 
+def test_games_that_another_process_writes_meanwhile_stay(path, monkeypatch):
+    def slow(arguments, game, play=record._record):
+        path.write_text("games of another process")
+        return play(arguments, game)
+
+    monkeypatch.setattr(record, "_record", slow)
+    printed, message = recorded(path)
+    assert message is None
+    assert path.read_text() == "games of another process"
+    assert "these games are in" in printed
+    assert len(Dataset.load(path.with_name("games-2.safetensors"))) == 20
+
+
 def test_the_number_of_processes_changes_nothing(tmp_path, monkeypatch):
     monkeypatch.setattr(record, "BLOCK", 10)
     for processes in (1, 2):

@@ -722,6 +722,15 @@ def test_evaluate_writes_results_and_continues(tmp_path, monkeypatch, capsys):
     assert not any("barrel" in message["content"] for line in lines for message in line["messages"])
 
 
+def test_two_evaluations_that_start_at_once_do_not_share_a_folder(tmp_path, monkeypatch):
+    """One of them writes its settings between the other's look for a file and its own writing."""
+    (tmp_path / evaluate.SETTINGS).write_text("{}")
+    monkeypatch.setattr(Path, "exists", lambda path: False)
+    with pytest.raises(SystemExit, match="has another evaluation"):
+        evaluate.main(evaluate.Arguments("random", games=2, output=tmp_path, opponents=("random",)))
+    assert (tmp_path / evaluate.SETTINGS).read_text() == "{}"
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -26,8 +26,11 @@ from own_agents import change_weights
 from processes import garden_here, started
 from safetensors.numpy import load_file
 from small_runs import LEFT, SMALL, parameters_of, results_of, rows_of, tiny, tiny_ppo
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+from torch.utils.tensorboard import SummaryWriter
 
 from garden_core import GreedyPolicy, RandomPolicy, Replay
+from garden_core.files.disk import Lock
 from mars_env import Mars
 
 BY_NAME = {"sb3": (train, tiny), "ppo": (ppo.train, tiny_ppo)}
@@ -62,7 +65,7 @@ def small_network():
 
 
 def run_in(folder, *panel):
-    return Run(folder, tiny(panel=panel), Mars())
+    return Run(folder, tiny(panel=panel, run=folder), Mars())
 
 
 # --- training ---
@@ -387,6 +390,64 @@ def test_a_stopped_training_can_be_resumed(number, sign, words, tmp_path):
     assert not (folder / "evaluations.csv").exists()
 
 
+@each_trainer
+def test_runs_of_the_same_second_have_folders_of_their_own(trainer, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("time.strftime", lambda form: "20261201-120000")
+    folders = [trained(trainer, steps=0, seed=seed, eval_games=0) for seed in (1, 2)]
+    assert [folder.name for folder in folders] == ["mars-20261201-120000", "mars-20261201-120000-2"]
+    for folder, seed in zip(folders, (1, 2), strict=True):
+        assert tomllib.loads((folder / "config.toml").read_text())["arguments"]["seed"] == seed
+
+
+@each_trainer
+def test_a_folder_in_use_is_refused(trainer, run_by, tmp_path):
+    """By a new run and by one that is resumed."""
+    other = run_in(tmp_path / "new", "random")
+    with pytest.raises(ValueError, match="new is in use by another process"):
+        trained(trainer, run=tmp_path / "new")
+    other.close()
+    folder = shutil.copytree(run_by(trainer), tmp_path / "run")
+    before = (folder / "metrics.csv").read_text()
+    held = Lock(folder)
+    with pytest.raises(ValueError, match="run is in use by another process"):
+        trained_on(trainer, folder, steps=3000)
+    assert (folder / "metrics.csv").read_text() == before
+    held.close()
+    trained_on(trainer, folder)
+
+
+@each_trainer
+def test_tensorboard_has_each_step_once_after_a_kill(trainer, run_by, tmp_path):
+    folder = shutil.copytree(run_by(trainer), tmp_path / "run")
+    killed = SummaryWriter(str(folder))
+    for step in (2000, 2500, 9000):  # after the last checkpoint
+        killed.add_scalar("train/seconds", -1, step)
+    killed.close()
+    trained_on(trainer, folder, steps=3000)
+    events = EventAccumulator(str(folder))
+    events.Reload()
+    for name, group, key in (("metrics", "train", "seconds"), ("evaluations", "evaluation", "random")):
+        steps = [event.step for event in events.Scalars(f"{group}/{key}")]
+        assert steps == [int(float(row["decisions"])) for row in rows_of(folder / f"{name}.csv")]
+
+
+@each_trainer
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy's, of the overflow
+def test_a_training_that_diverges_stops_at_once(trainer, tmp_path):
+    """With the last checkpoint, from which it can be continued."""
+    folder = tmp_path / "run"
+    many = {"run": folder, "eval_games": 0, "evaluations": 0, "steps": 3000}
+    with pytest.raises(ValueError, match=r"diverged: .* learning rate, \S+, is probably too high") as error:
+        trained(trainer, learning_rate=1e12, checkpoint_every=10**9, **many)
+    assert float(re.search(r"at ([\d,]+) decisions losses", str(error.value))[1].replace(",", "")) < 1000
+    assert "The last checkpoint, at 0 decisions, is kept: " in str(error.value)
+    config = (folder / "config.toml").read_text()
+    (folder / "config.toml").write_text(config.replace("1000000000000.0", "0.001"))
+    trained_on(trainer, folder)
+    assert np.isfinite(parameters_of(folder)).all()
+
+
 # --- what runs keep ---
 
 
@@ -433,10 +494,12 @@ def test_the_best_network_is_kept(tmp_path, monkeypatch, compared):
         kept.append(NetworkAgent.load(tmp_path, Mars()).config["origin"]["decisions"])
         assert float(rows_of(tmp_path / "evaluations.csv")[-1]["kept"]) == kept[-1]
     assert kept == ([0, 0, 2, 2] if compared else [0, 1, 1, 3])
+    run.close()
     again = run_in(tmp_path, "random", "greedy")
     again.rewind(2, 0.0)
     assert [row["greedy"] for row in again.past] == [0.1, 0.3, 0.1]
     assert [row["decisions"] for row in rows_of(tmp_path / "evaluations.csv")] == ["0.0", "1.0", "2.0"]
+    again.close()
     again = run_in(tmp_path)
     again.rewind(0, 0.0)
     assert [row["greedy"] for row in again.past] == [0.1]

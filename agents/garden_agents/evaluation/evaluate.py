@@ -12,6 +12,7 @@ interrupted evaluation: answers in the transcript are not requested again (`gard
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import math
 import platform
@@ -186,9 +187,10 @@ def _check_folder(folder: Path, settings: dict[str, Any]) -> None:
     """Write the settings into a new folder; raise ValueError if it has another evaluation."""
     path = folder / SETTINGS
     content = msgspec.json.encode(settings)
-    if not path.exists():
+    with contextlib.suppress(FileExistsError):
+        path.touch(exist_ok=False)  # one of two processes that start at once
         write_atomically(path, content)
-    elif read_regular(path, 10_000) != content:
+    if read_regular(path, 10_000) != content:
         raise ValueError(f"{folder} has another evaluation, see {path}; choose another --output")
 
 

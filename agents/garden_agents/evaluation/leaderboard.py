@@ -43,7 +43,7 @@ from garden_agents.progress import progress_bar
 from garden_agents.registry import is_built_in, load_agent, make_game
 from garden_core.checks import one_line, short
 from garden_core.files import data
-from garden_core.files.disk import read_regular, write_atomically
+from garden_core.files.disk import Lock, read_regular, write_atomically
 from garden_core.game import Game
 from garden_core.registry import list_games
 
@@ -360,6 +360,14 @@ def main(arguments: Arguments) -> None:
     if a.play is None and (a.num_players is not None or a.code):
         raise ValueError("--num-players and --code say what to --play")
     check(a.games, a.processes)
+    # another process that plays would lose the games of this one, or this one its games
+    with contextlib.nullcontext() if a.play is None else contextlib.closing(Lock(a.folder)):
+        _compute(a)
+
+
+def _compute(arguments: Arguments) -> None:
+    """See `main`."""
+    a = arguments
     tables = read_tables(a.folder)
     if a.play is not None:
         chosen = [t for t in tables if t.game.name == a.play and a.num_players in (None, t.game.num_players)]

@@ -27,7 +27,7 @@ from garden_agents.identity import Identity, identity_of
 from garden_agents.registry import load_agent, make_game
 from garden_core import checks
 from garden_core.checks import as_seed
-from garden_core.files.disk import read_regular, write_atomically, write_json
+from garden_core.files.disk import Lock, read_regular, write_json
 from garden_core.game import Game
 
 BLOCK = 50  # games in a job, rounded up to a multiple of the number of players
@@ -194,6 +194,9 @@ class Games:
             raise ValueError(f"unchanged names an agent that does not play: {' '.join(strangers)}")
         self.game, self.seed, self.keep, self.allow_other_options = game, seed, keep, allow_other_options
         self.agents = {name: identity_of(name, game, allow_other_options) for name in names}
+        if keep is not None:
+            keep.touch()
+            self._lock = Lock(keep)
         self.done = {} if keep is None else _kept(keep, game, seed, self.agents, unchanged)
 
     def play(
@@ -222,7 +225,7 @@ class Games:
 def _kept(
     path: Path, game: Game, seed: int, agents: Mapping[str, Identity], unchanged: Collection[str]
 ) -> dict[Job, JobResults]:
-    """Return the valid finished jobs of a file: a header line, then one line per job. Create the file if it is missing.
+    """Return the valid finished jobs of a file: a header line, then one line per job. Write the header of an empty file.
 
     The last line of a job counts, as jobs of agents that can change unseen are repeated.
     """
@@ -238,7 +241,7 @@ def _kept(
     }
     damaged = ValueError(f"{path} is damaged, or no file of finished jobs; {advice}")
     try:
-        text = read_regular(path, KEPT_LIMIT).decode() if path.exists() else ""
+        text = read_regular(path, KEPT_LIMIT).decode()
         lines = text.split("\n")[:-1]  # without an incomplete last line after a crash
         lines = lines or [json.dumps(header)]
         first, *rest = map(json.loads, lines)
@@ -274,7 +277,11 @@ def _kept(
             f"--unchanged {shlex.quote(name)} keeps them",
             file=sys.stderr,
         )
-    write_atomically(path, "".join(f"{line}\n" for line in lines).encode())
+    whole = "".join(f"{line}\n" for line in lines)
+    if text.startswith(whole):  # in place, as this process holds the file
+        os.truncate(path, len(whole.encode()))
+    else:
+        path.write_bytes(whole.encode())
     return done
 
 

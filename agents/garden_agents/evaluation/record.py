@@ -25,6 +25,7 @@ from garden_agents.registry import load_agent, make_game
 from garden_core.batch.batch import Batch
 from garden_core.batch.policies import FORFEIT, Policy, check_answer
 from garden_core.files.dataset import LIMIT, Dataset, Record, check_names, checked_probabilities, record_types
+from garden_core.files.disk import new_file
 from garden_core.game import Game
 from garden_core.jit.rng import bounded, game_seed, seed_rng
 
@@ -150,10 +151,17 @@ def main(arguments: Arguments) -> Dataset:
             raise SystemExit(f"{stopped}; no game is finished, and no file is written")
         given = ([array for array in part if array is not None] for part in parts)
         dataset = Dataset(game, a.agents, Record(*map(np.concatenate, zip(*given, strict=True))), a.seed)
-        dataset.save(a.output)
+        output = new_file(a.output)
+        try:
+            dataset.save(output)
+        except BaseException:
+            output.unlink()
+            raise
     print(_summary(dataset))
+    if output != a.output:
+        print(f"another process has written {a.output} in the meantime: these games are in {output}")
     if stopped:
-        raise SystemExit(f"{stopped}; {len(dataset):,} finished games are in {a.output}")
+        raise SystemExit(f"{stopped}; {len(dataset):,} finished games are in {output}")
     return dataset
 
 

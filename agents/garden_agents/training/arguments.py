@@ -66,7 +66,7 @@ class TrainingArguments:
     seed: int = 0
     """seed of the games, the initial weights and all random choices"""
     run: Path | None = None
-    """folder for the results; runs/GAME-DATE-TIME if not given"""
+    """folder for the results; runs/GAME-DATE-TIME if not given, with a number at the end if there is one already"""
     resume: Path | None = None
     """folder of a run to continue; only --minutes and --steps can change, and the schedules (learning rate, objective, entropy
     bonus, imitation) keep the length that the run started with; arguments module:attribute must be given again"""
@@ -222,16 +222,22 @@ def open_run(arguments: T) -> tuple[Path, T, Game, str]:
     else:
         name = arguments.game.rpartition(":")[2].lower()
         folder = arguments.run or Path("runs") / f"{name}-{time.strftime('%Y%m%d-%H%M%S')}"
-        if (folder / CHECKPOINT).exists():
-            raise SystemExit(
-                f"{folder} holds a run already: continue it with --resume {folder}, or choose another --run"
-            )
+        if arguments.run is not None:
+            check_empty(folder)
     if "reward" in arguments.options:
         raise SystemExit(
             "training sets the option reward itself: its objective follows from the arguments of the training"
         )
     game = make_game(arguments.game, arguments.num_players, arguments.options, data_files)
     return folder, arguments, game.with_options(reward="margin"), _command(arguments)
+
+
+def check_empty(folder: Path) -> None:
+    """Raise SystemExit if a folder contains a run."""
+    if (folder / CHECKPOINT).exists():
+        raise SystemExit(
+            f"{folder} holds a run already: continue it with --resume {folder}, or choose another --run"
+        )
 
 
 def _command(arguments: TrainingArguments) -> str:

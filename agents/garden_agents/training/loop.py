@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
@@ -65,7 +66,7 @@ class Loop(ABC):
         self.run = Run(folder, arguments, game, command)
         self.torch_network = TorchNetwork(self.network, device, arguments.threads)
         self.rng = np.random.default_rng(arguments.seed)
-        self.decisions = 0
+        self.decisions = self._saved = 0
 
     @property
     def done(self) -> float:
@@ -96,8 +97,13 @@ class Loop(ABC):
 
         Raises:
             SystemExit: after Ctrl-C, once a checkpoint is saved.
-            ValueError: for a checkpoint that is damaged or does not fit.
+            ValueError: for a checkpoint that is damaged or does not fit, and if the training diverges (`check_finite`).
         """
+        with contextlib.closing(self.run):
+            self._train()
+        return self.run.folder
+
+    def _train(self) -> None:
         if self.arguments.resume is None:
             self.run.rewind(0, 0.0)
         else:
@@ -114,7 +120,6 @@ class Loop(ABC):
                 with self.run.interruptible(self.save):
                     self.learn_from(source)
         self.run.finish(self.network, self.decisions, self.target)
-        return self.run.folder
 
     def _report_schedules(self) -> None:
         """Print a sentence if a resumed training has another length than its schedules."""
@@ -132,9 +137,33 @@ class Loop(ABC):
         print(f"the schedules of this run keep the length that it started with, {length}")
 
     def save(self) -> int:
-        """Write the checkpoint and return the number of decisions."""
+        """Write the checkpoint and return the number of decisions.
+
+        Raises:
+            ValueError: see `check_finite`.
+        """
         self.torch_network.synchronise()
-        return self.run.save(self.network, self.optimizer, self.decisions, self.pool)
+        self.check_finite()
+        self._saved = self.run.save(self.network, self.optimizer, self.decisions, self.pool)
+        return self._saved
+
+    def check_finite(self, *losses: float) -> None:
+        """Check after an update that the training did not diverge.
+
+        Args:
+            losses: losses of the update.
+
+        Raises:
+            ValueError: if a loss or a weight is infinite or no number. The last checkpoint stays as it is.
+        """
+        if np.isfinite(losses).all() and np.isfinite(self.network.parameters.sum()):
+            return
+        rate = self.optimizer.param_groups[0]["lr"]
+        raise ValueError(
+            f"the training diverged: after the update at {self.decisions:,} decisions losses or weights are infinite or no "
+            f"numbers. The learning rate, {rate:.2g}, is probably too high: begin a new run with a lower --learning-rate. "
+            f"The last checkpoint, at {self._saved:,} decisions, is kept: {self.arguments.command} --resume {self.run.folder}"
+        )
 
     def load(self) -> None:
         """Restore the training and the run from the checkpoint.
@@ -142,7 +171,7 @@ class Loop(ABC):
         Raises:
             ValueError: if the checkpoint cannot be read, is damaged, or its network or pool does not fit.
         """
-        self.decisions = self.run.load(self.network, self.optimizer, self.pool)
+        self.decisions = self._saved = self.run.load(self.network, self.optimizer, self.pool)
         self.torch_network.take_weights()
         self.rng = np.random.default_rng((self.arguments.seed, self.decisions))
 

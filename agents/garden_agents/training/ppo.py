@@ -115,10 +115,15 @@ class Training(Loop):
             )
 
     def learn(self, rollout: Rollout) -> dict[str, float]:
-        """Update the network by a rollout; return the mean losses."""
+        """Update the network by a rollout; return the mean losses.
+
+        Raises:
+            ValueError: see `check_finite`.
+        """
         losses = self.update(rollout, self.schedule, self.rng, self.run.check)
         self.decisions += len(rollout.chosen)
         self.torch_network.synchronise()
+        self.check_finite(*losses.values())
         return losses
 
 
@@ -128,7 +133,8 @@ def train(arguments: Arguments) -> Path:
     Raises:
         SystemExit: as `arguments.open_run`, after Ctrl-C (a checkpoint is saved), and if `device` is cuda and Numba or torch
             finds no GPU.
-        ValueError: for a config, checkpoint or initial network that is damaged or does not fit, and for unknown agents.
+        ValueError: for a config, checkpoint or initial network that is damaged or does not fit, for unknown agents, for a
+            folder that another process uses, and if the training diverges.
     """
     return trained(arguments)[0]
 
@@ -150,5 +156,4 @@ def trained(arguments: A) -> tuple[Path, A, Game]:
     if game.cooperative and arguments.pool_share:
         raise SystemExit(f"in {in_words(game)} there are no opponents for a pool: leave out pool_share")
     agents = [load_agent(name, game, arguments.seed + i) for i, name in enumerate(arguments.pool_agents)]
-    Training(folder, arguments, game, command, agents).train()
-    return folder, arguments, game
+    return Training(folder, arguments, game, command, agents).train(), arguments, game

@@ -41,12 +41,12 @@ from garden_agents.networks.network import Network
 from garden_agents.networks.network_agent import NetworkAgent, save_network
 from garden_agents.progress import progress_bar
 from garden_agents.registry import load_agent
-from garden_agents.training.arguments import TrainingArguments, plain
+from garden_agents.training.arguments import TrainingArguments, check_empty, plain
 from garden_agents.training.checkpoint import CHECKPOINT, Progress, load, named, save
 from garden_agents.training.pool import OpponentPool
 from garden_core.batch.batch import Batch
 from garden_core.batch.policies import GreedyPolicy, Policy, ask
-from garden_core.files.disk import write_atomically, write_json
+from garden_core.files.disk import Lock, new_folder, write_atomically, write_json
 from garden_core.files.replay import record
 from garden_core.game import Game
 
@@ -72,7 +72,8 @@ class Run:
     at the end curve.png, evaluation.json and game.json (a replay of one game).
 
     Args:
-        folder, arguments, game, command: see `open_run`.
+        folder, arguments, game, command: see `open_run`. A new folder gets a number after its name if another process took
+            the name, unless the arguments name it.
 
     Attributes:
         report: called with a description of the run's current work; does nothing by default.
@@ -81,7 +82,8 @@ class Run:
         seconds_before: seconds of training before the run was resumed.
 
     Raises:
-        ValueError: for an unknown agent in the panel, before the folder is made.
+        ValueError: for an unknown agent in the panel, before the folder is made, and for a folder that another process uses.
+        SystemExit: if the folder of a new run already contains a run.
     """
 
     def __init__(self, folder: Path, arguments: TrainingArguments, game: Game, command: str = "") -> None:
@@ -92,12 +94,27 @@ class Run:
         # made here, so that an unknown name is an error now and not at the first evaluation
         opponents = () if game.cooperative else arguments.panel
         self._digests = {name: identity_of(name, game).digest for name in opponents}
-        folder.mkdir(parents=True, exist_ok=True)
+        if arguments.run is None and arguments.resume is None:
+            self.folder = new_folder(folder)
+        else:
+            folder.mkdir(parents=True, exist_ok=True)
+        self._lock = Lock(self.folder)
+        if arguments.resume is None:
+            check_empty(self.folder)  # again, as another process may have trained there in the meantime
         self.past: list[dict[str, float]] = []
         self.seconds_before = 0.0
         self._start: float | None = None
         self._idle = 0.0
-        self._board = SummaryWriter(str(folder))
+        self._rewound = 0  # decisions at the checkpoint
+        self._board: SummaryWriter | None = (
+            None  # from the first row on, as its file removes later events of older ones
+        )
+
+    def close(self) -> None:
+        """Write everything to the disk, and let other processes use the folder."""
+        if self._board is not None:
+            self._board.close()
+        self._lock.close()
 
     def warm_up(self, network: Network, value_target: str) -> None:
         """Compile the code of evaluations, before the clock starts."""
@@ -206,7 +223,7 @@ class Run:
         return self.seconds_before + now
 
     def rewind(self, decisions: int, seconds: float) -> None:
-        """Remove the metrics and evaluations after a checkpoint.
+        """Remove the metrics and evaluations after a checkpoint, in TensorBoard too.
 
         Args:
             decisions: decisions at the checkpoint.
@@ -228,6 +245,7 @@ class Run:
             writer.writerows(rows)
             write_atomically(self.folder / name, text.getvalue().encode())
         self.seconds_before = seconds
+        self._rewound = decisions
 
     def write_config(self) -> None:
         """Write config.toml: the command, the arguments, the game, the versions of the packages and the panel's digests.
@@ -265,6 +283,8 @@ class Run:
 
     def _add(self, name: str, group: str, row: dict[str, float]) -> None:
         """Add a row to the file `name`, and to the group `group` of TensorBoard."""
+        if self._board is None:
+            self._board = SummaryWriter(str(self.folder), purge_step=self._rewound + 1)
         for key, value in row.items():
             if key != "decisions":
                 self._board.add_scalar(f"{group}/{key}", value, int(row["decisions"]))
@@ -373,7 +393,6 @@ class Run:
         game, games, seed = self.game, self.arguments.eval_games, self.arguments.seed
         if not self.past or self.past[-1]["decisions"] < decisions:
             self.evaluate(network, decisions, value_target)
-        self._board.close()
         self._plot()
         agent = NetworkAgent.load(self.folder, game, seed)
         results = []

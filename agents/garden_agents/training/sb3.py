@@ -112,6 +112,12 @@ class Training(Loop, BaseCallback):
         self.begin()  # here, as the environment's first reset may have compiled
         self._set_schedules()
 
+    def _on_rollout_start(self) -> None:
+        losses = self.model.logger.name_to_value  # of the last update, if there was one
+        self.check_finite(
+            *(float(losses.get(f"train/{key}", 0)) for key in LOSSES if key != "explained_variance")
+        )
+
     def _on_step(self) -> bool:
         self.decisions = self.num_timesteps
         self.run.check()
