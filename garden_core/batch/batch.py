@@ -21,6 +21,7 @@ from garden_core.checks import (
     short,
 )
 from garden_core.errors import IllegalActionError
+from garden_core.forks import Process
 from garden_core.game import Game
 from garden_core.jit import game_seed, loops, records
 from garden_core.registry import AnyGame, as_game
@@ -153,6 +154,9 @@ class Batch:
         self.all_rows = target.all_rows
         self.dealt = False
         """Whether the first reset has been made."""
+        self._process = Process()
+        self._inherited: tuple[np.uint64, np.ndarray, np.ndarray] | None = None
+        """After a fork: the rows' new seed, and the seeds and episode numbers of the games dealt before."""
 
     def _hold(self, rows: loops.Rows, result: loops.StepResult) -> None:
         self.rows = rows
@@ -190,7 +194,8 @@ class Batch:
 
         Args:
             seed: game e of row i has the seed `rng.game_seed(seed, i, e)` for any batch size; a sequence has one seed
-                for each row, which becomes row 0 of that seed. None: each row's next game, at first of a random seed.
+                for each row, which becomes row 0 of that seed. None: each row's next game, at first of a random seed. In a
+                forked process the games after the current ones have a new random seed, also if they are dealt by a step.
 
         Raises:
             ValueError: for a seed outside 0 … 2**64 - 1, more or fewer seeds than rows, or a repeated row.
@@ -225,6 +230,10 @@ class Batch:
 
     def game_seed(self, row: int) -> int:
         """Return the seed of a row's current game."""
+        if self._inherited is not None:
+            seed, games, episodes = self._inherited
+            if self.seeds[row] == seed and self.episodes[row] == episodes[row]:
+                return int(games[row])
         return int(game_seed(self.seeds[row], self.seed_rows[row], self.episodes[row]))
 
     def number_games(self, seed: int | Sequence[int] | None, rows: Any) -> np.ndarray:
@@ -232,6 +241,10 @@ class Batch:
         rows = self.chosen(rows, "reset")
         if not self.dealt and len(rows) < self.num_envs:
             raise ValueError("the first reset must deal all rows; rows is for later ones")
+        if self.dealt:
+            self.notice_fork()
+        else:
+            self._process = Process()
         if seed is None and self.dealt:
             self.target.number_next(self.rows, rows)
             return rows
@@ -243,6 +256,20 @@ class Batch:
             seeds, seed_rows = as_seeds(seed, len(rows)), np.zeros(len(rows), np.uint64)
         self.target.number(self.rows, rows, seeds, seed_rows)
         return rows
+
+    def notice_fork(self) -> bool:
+        """Give all rows a new random seed for the games after the current ones if this process was forked since the deal.
+
+        Otherwise all children of a process would play the same games. Return whether it was forked.
+        """
+        if self.device != "cpu" or not self._process.left():  # no fork can use its parent's GPU
+            return False
+        games = np.array([self.game_seed(row) for row in range(self.num_envs)], np.uint64)
+        seed = np.uint64(secrets.randbits(64))
+        self._inherited = seed, games, self.episodes.copy()
+        self.seeds[:], self.seed_rows[:] = seed, self.all_rows
+        self._process = Process()
+        return True
 
     def step(self, actions: Any, rows: Any = None) -> None:
         """Take one action in every row, or only in `rows` (indexes without repeats, or a mask of bools).
@@ -258,6 +285,8 @@ class Batch:
         require_reset(self.dealt, "step")
         rows = self.chosen(rows, "stepped")
         actions = self.check_actions(actions, rows)
+        if self.autoreset:
+            self.notice_fork()
         if self.history is not None:
             self.history.add(rows, self.states, actions)
         self.target.advance(self.rows, self.result, rows, actions, self.autoreset)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import operator
+import secrets
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
@@ -222,23 +223,29 @@ class Learner:
             ValueError, IndexError: as `Batch.reset`, or for an invalid answer of an opponent; nothing changes.
             RuntimeError: if the learner has no turn in many successive games.
         """
+        self._notice_fork()
         with contextlib.nullcontext() if self._on_gpu else self._undone_on_error():
             rows = self.batch.number_games(seed, rows)
             if seed is not None:
-                self._reseed(rows)
+                self._reseed(rows, [self.batch.game_seed(row) for row in rows])
             self._cut_short(rows)
             self._play(rows, np.full(len(rows), DEAL))
             self.batch.dealt = True
             self._play_outside()
         self._write()
 
-    def _reseed(self, rows: np.ndarray) -> None:
-        """Reseed the opponents that support it, by the seeds of the games in `rows`."""
-        able: list[Any] = [opponent for opponent in self.opponents if getattr(opponent, "reseed", None)]
-        if able:
-            seeds = np.array([self.batch.game_seed(row) for row in rows], np.uint64)
-            for opponent in able:
-                opponent.reseed(rows, seeds)
+    def _reseed(self, rows: np.ndarray, seeds: Sequence[int]) -> None:
+        """Reseed the opponents that support it, each of `rows` by one of the seeds."""
+        for opponent in self.opponents:
+            reseed: Any = getattr(opponent, "reseed", None)
+            if reseed:
+                reseed(rows, np.array(seeds, np.uint64))
+
+    def _notice_fork(self) -> None:
+        """In a process forked since the deal, take new random seeds for the games after the current ones and for opponents."""
+        batch = self.batch
+        if batch.dealt and batch.notice_fork():
+            self._reseed(batch.all_rows, [secrets.randbits(64) for _ in batch.all_rows])
 
     def step(self, actions: Any, rows: Any = None) -> None:
         """Take the learner's action in every row, or only in `rows`, and play up to its next turn.
@@ -271,6 +278,8 @@ class Learner:
         if self.max_steps is not None:
             last = rows if acting is None else rows[acting]
             last = last[self._records["steps"][last] + 1 >= self.max_steps]
+        if self.autoreset != "disabled":
+            self._notice_fork()
         with self._undone_on_error() if self._outside else contextlib.nullcontext():
             self._play(rows, actions)
             self._play_outside()

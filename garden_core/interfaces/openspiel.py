@@ -21,6 +21,7 @@ from garden_core.batch.batch import Batch
 from garden_core.chance import outcomes
 from garden_core.checks import as_seat, as_seed, short
 from garden_core.errors import IllegalActionError
+from garden_core.forks import Process
 from garden_core.game import Game
 from garden_core.jit import kernels, loops
 from garden_core.jit.rng import seed_rng
@@ -323,7 +324,17 @@ class OpenSpielGame(pyspiel.Game):
             max_game_length=game.max_game_length,
         )
         super().__init__(_game_type(game, most), info, given)
-        self.generator = np.random.default_rng(secrets.randbits(64))
+        self._draw_seed()
+
+    def _draw_seed(self) -> None:
+        self._generator, self._process = np.random.default_rng(secrets.randbits(64)), Process()
+
+    @property
+    def generator(self) -> np.random.Generator:
+        """The generator that all states of this game share; a new random one after a fork."""
+        if self._process.left():
+            self._draw_seed()
+        return self._generator
 
     @property
     def samples(self) -> bool:
@@ -357,7 +368,7 @@ class OpenSpielGame(pyspiel.Game):
         Raises:
             ValueError: for a seed outside 0 … 2**64 - 1.
         """
-        self.generator = np.random.default_rng(int(as_seed(seed)))
+        self._generator, self._process = np.random.default_rng(int(as_seed(seed))), Process()
 
     def new_initial_state(self) -> OpenSpielState:
         """Return a state before the deal."""

@@ -16,6 +16,7 @@ from pettingzoo import AECEnv
 from garden_core.checks import as_integer, as_seed, check_illegal, require_reset, short
 from garden_core.errors import IllegalActionError
 from garden_core.files.recorder import Folder, Recorder
+from garden_core.forks import Process
 from garden_core.game import Game
 from garden_core.interfaces.common import check_render_mode, masked_space, render
 from garden_core.jit import loops
@@ -91,6 +92,7 @@ class GardenEnv(AECEnv[str, Observation, int]):
         self._dense_rewards = bool(self.game.params["reward"][0])  # also before the end of the game
         self._seed: np.uint64 | None = None
         self._episode = np.uint64(0)
+        self._process = Process()
         self._dealt = False
         self._recorder = None if record is None else Recorder(self.game, record)
         self._display = Display(self.game.title)
@@ -108,6 +110,8 @@ class GardenEnv(AECEnv[str, Observation, int]):
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Deal a new game: game 0 of `seed`, or without a seed the next game of the current one.
 
+        Without a seed, the first game and the first one after a fork have a new random seed.
+
         `options` is part of PettingZoo's interface and has no effect: the constructor takes the game's options.
 
         Raises:
@@ -119,10 +123,11 @@ class GardenEnv(AECEnv[str, Observation, int]):
         self._record_running()
         if number is not None:
             self._seed, self._episode = number, np.uint64(0)
-        elif self._seed is None:
-            self._seed = np.uint64(secrets.randbits(64))
+        elif self._seed is None or self._process.left():
+            self._seed, self._episode = np.uint64(secrets.randbits(64)), np.uint64(0)
         else:
             self._episode += np.uint64(1)
+        self._process = Process()
         self._dealt = True
         self._play(loops.DEAL)
         self.agents = self.possible_agents[:]
@@ -368,6 +373,7 @@ _IN_PROGRESS = (
     "_mask",
     "_seed",
     "_episode",
+    "_process",
     "_dealt",
     "agents",
     "agent_selection",

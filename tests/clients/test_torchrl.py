@@ -6,6 +6,7 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("torchrl")
 
+from forking import in_children
 from tensordict import TensorDict
 from torchrl.envs import GymEnv, PettingZooWrapper, check_env_specs
 
@@ -28,6 +29,16 @@ def test_checks_of_torchrl(game, kind):
     assert taken.all()
     assert rollout["next", "done"].any()
     assert env.observation_spec["action_mask"].rand().dtype == torch.bool
+
+
+@pytest.mark.parametrize("kind", [BatchEnv, LearnerEnv])
+def test_children_of_a_process_play_different_games(kind):
+    env = kind("cacti", 3)
+    env.set_seed(1)
+    env.reset()
+    one, other = in_children(lambda: env.reset()["observation"].tolist())
+    games = {str(game) for game in (*one, *other, *env.reset()["observation"].tolist())}
+    assert len(games) == 9
 
 
 @pytest.mark.filterwarnings("ignore:PettingZoo in TorchRL is tested:UserWarning")

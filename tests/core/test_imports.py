@@ -21,7 +21,7 @@ ABOVE_GAMES = ("garden_agents", "benchmarks", "tests", "examples")
 
 FLOORS = {
     "garden_core": (
-        "files.disk checks errors files.array_files render.svg render.display batch.threads positions files.data files plugins "
+        "files.disk forks checks errors files.array_files render.svg render.display batch.threads positions files.data files plugins "
         "jit.rows jit.fingerprints jit.numba_private jit.decorator jit.rng jit.rewards options jit.kernels jit.loops jit "
         "jit.field_names presentation game chance registry files.game_files files.recorded batch.choices batch.seats "
         "batch.gpu_records batch.gpu_cache batch.gpu_kernels batch.gpu batch.cpu batch.batch batch.policies files.replay "
