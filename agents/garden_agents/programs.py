@@ -24,6 +24,7 @@ import warnings
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 from typing import IO, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -42,20 +43,25 @@ LIMIT = 100_000
 
 
 class GameNumbers:
-    """Numbers the games in the rows of a batch, as an agent meets them."""
+    """Numbers the games in the rows of batches, as an agent meets them."""
 
     def __init__(self) -> None:
-        self._games: dict[int, tuple[int, int]] = {}
-        """For each row the number of its game, and the decisions in it at the agent's last move."""
+        self._games: WeakKeyDictionary[Batch, dict[int, tuple[int, tuple[int, int], int]]] = (
+            WeakKeyDictionary()
+        )
+        """By batch and row: the number of its game, what tells this game from others of the row, and the decisions in it at
+        the agent's last move."""
         self._started = 0
 
     def of(self, batch: Batch, row: int) -> int:
-        """Return the number of the game in a row: a new one if there are no more decisions than before."""
+        """Return the number of the game in a row: a new one after a deal, or if decisions were taken back."""
+        games = self._games.setdefault(batch, {})
+        dealt = int(batch.resets[row]), int(batch.episodes[row])
         decisions = int(batch.states[row]["decisions"])
-        number, last = self._games.get(row, (-1, 0))
-        if number < 0 or decisions <= last:
+        number, last_dealt, last_decisions = games.get(row, (-1, dealt, 0))
+        if number < 0 or dealt != last_dealt or decisions <= last_decisions:
             number, self._started = self._started, self._started + 1
-        self._games[row] = number, decisions
+        games[row] = number, dealt, decisions
         return number
 
 

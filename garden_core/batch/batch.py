@@ -157,6 +157,8 @@ class Batch:
         self._process = Process()
         self._inherited: tuple[np.uint64, np.ndarray, np.ndarray] | None = None
         """After a fork: the rows' new seed, and the seeds and episode numbers of the games dealt before."""
+        self.resets = np.zeros(n, np.int64)
+        """How often each row was reset or set, int64 (N,); with `episodes` it tells the games of a row apart, also those of one seed."""
 
     def _hold(self, rows: loops.Rows, result: loops.StepResult) -> None:
         self.rows = rows
@@ -247,6 +249,7 @@ class Batch:
             self._process = Process()
         if seed is None and self.dealt:
             self.target.number_next(self.rows, rows)
+            self.resets[self.target.to_numpy(rows)] += 1
             return rows
         if seed is None:
             seed = secrets.randbits(64)
@@ -255,6 +258,7 @@ class Batch:
         else:
             seeds, seed_rows = as_seeds(seed, len(rows)), np.zeros(len(rows), np.uint64)
         self.target.number(self.rows, rows, seeds, seed_rows)
+        self.resets[self.target.to_numpy(rows)] += 1
         return rows
 
     def notice_fork(self) -> bool:
@@ -461,6 +465,7 @@ class Batch:
         if not self.dealt:
             self.number_games(None, None)
             self.dealt = True
+        self.resets[self.target.to_numpy(rows)] += 1
         self.target.set(self.rows, self.result, rows, checked)
         if self.history is not None:
             self.history.lengths[rows] = 0
@@ -477,4 +482,5 @@ class Batch:
         other._hold(loops.Rows(*map(copied, self.rows)), loops.StepResult(*map(copied, self.result)))
         other.all_rows = other.target.all_rows
         other.history = copy.deepcopy(self.history, memo)
+        other.resets = self.resets.copy()
         return other

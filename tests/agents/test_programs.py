@@ -80,6 +80,27 @@ def test_several_processes_share_the_games(tmp_path):
     assert len({programs._program_seed(5, number) for number in range(3)}) == 3
 
 
+def test_every_game_has_its_own_number():
+    """Also if the game before in its row, or in the same row of another batch, ended after fewer decisions."""
+    numbers, one, other = programs.GameNumbers(), dealt(GAME, 1), dealt(GAME, 1)
+
+    def after(batch, decisions):
+        for _ in range(decisions):
+            batch.step(batch.action_mask.argmax(1))
+        return numbers.of(batch, 0)
+
+    assert [after(one, 1), after(one, 2), after(other, 4)] == [0, 0, 1]
+    while not one.over[0]:  # the next game is dealt at once
+        one.step(one.action_mask.argmax(1))
+    assert after(one, 20) == 2
+    one.reset(seed=1)
+    assert after(one, 21) == 3
+    one.reset(seed=1)
+    assert after(one, 22) == 4
+    one.set_states(one.all_rows, other.states.copy())
+    assert [after(one, 23), after(one, 1)] == [5, 5]
+
+
 def test_a_process_that_ends_loses_only_its_game():
     agent = program(f"sys.exit() if message['game_id'] == 1 else {FIRST}", processes=3)
     with pytest.warns(UserWarning, match=r"loses a game: it ended \(exit status 0\)") as warned:
