@@ -17,11 +17,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from garden_agents.evaluation.jobs import differences
 from garden_agents.registry import load_agent
 
 from garden_core import Batch, Game
 from garden_core.batch.policies import ask
-from garden_core.files.disk import write_atomically
+from garden_core.files.disk import write_atomically, write_json
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -153,8 +154,23 @@ def spread(values: Iterable[float]) -> dict[str, Any]:
 # --- trainings ---
 
 
+def check_same(path: Path, about: dict[str, Any]) -> None:
+    """Note in PATH.json with which settings a file or folder is made, so that no measurement uses one with other settings.
+
+    Raises:
+        ValueError: if it is there already, and has no note or was made with other settings.
+    """
+    note = path.with_name(f"{path.name}.json")
+    if path.exists():
+        written = json.loads(note.read_text("utf-8")) if note.exists() else {}
+        if differ := differences(written, json.loads(json.dumps(about))):
+            raise ValueError(f"{path} was made with other settings: {'; '.join(differ)}; move it away")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_json(note, about)
+
+
 def train(folder: Path, result: str, command: Sequence[str], resume: Sequence[str]) -> None:
-    """Run `garden COMMAND --run FOLDER`, or resume an unfinished run in `folder`.
+    """Run `garden COMMAND --run FOLDER`, or resume an unfinished run of the same command in `folder`.
 
     Args:
         folder: folder of the run.
@@ -163,8 +179,10 @@ def train(folder: Path, result: str, command: Sequence[str], resume: Sequence[st
         resume: words before `--resume FOLDER` instead of these.
 
     Raises:
+        ValueError: if the folder has a run of another command or another version; see `check_same`.
         RuntimeError: if the command fails; the message ends with its last output.
     """
+    check_same(folder, {"command": [*command], "garden-envs": importlib.metadata.version("garden-envs")})
     if (folder / result).exists():
         return
     words = [*command, "--run", str(folder)]

@@ -38,7 +38,7 @@ PLAYERS = {
 
 def first(game: Game, seed: int, **options: Any) -> TextAgent:
     """Return a player who takes the first action in the list."""
-    return TextAgent(lambda messages: "ACTION: 1", game, seed, **options)
+    return TextAgent(lambda messages: "ACTION: 1", game, seed, model="first", **options)
 
 
 def chatter(game: Game, seed: int, **options: Any) -> TextAgent:
@@ -48,14 +48,20 @@ def chatter(game: Game, seed: int, **options: Any) -> TextAgent:
         listed = re.findall(r"^(\d+)\. ", messages[1]["content"], re.MULTILINE)
         return f"ACTION: {listed[-1]}" if len(messages) > 2 else "What a nice garden this is!"
 
-    return TextAgent(complete, game, seed, **options)
+    return TextAgent(complete, game, seed, model="chatter", **options)
 
 
 class _InWords(TextAgent):
     """A text player who says what a policy would do."""
 
     def __init__(self, game: Game, seed: int, **options: Any) -> None:
-        super().__init__(lambda messages: self._said[messages[1]["content"]], game, seed, **options)
+        super().__init__(
+            lambda messages: self._said[messages[1]["content"]],
+            game,
+            seed,
+            model="greedy in words",
+            **options,
+        )
         self._policy = GreedyPolicy(seed)
         self._said: dict[str, str] = {}
 

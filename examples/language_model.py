@@ -20,4 +20,5 @@ def complete(messages):
 
 def make(game, seed, **options):
     """Return the agent; options such as mode and limit are those of `TextAgent`."""
-    return TextAgent(complete, game, seed, model=os.environ["MODEL"], **options)
+    model = {"name": os.environ["MODEL"], "server": str(client.base_url)}
+    return TextAgent(complete, game, seed, model=model, **options)

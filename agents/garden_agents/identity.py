@@ -91,14 +91,18 @@ def identity_of(name: str, game: Game, allow_other_options: bool = False) -> Ide
     opened[name] = files = opened.get(name, set()) | files
     network = getattr(policy, "network", None) or policy
     modules = policy.__module__, network.__module__
-    digest, unseen = hashlib.sha256(weights_digest(policy).encode()), ""
+    about = (
+        weights_digest(policy),
+        getattr(network, "value_target", ""),
+    )  # search depends on what values predict
+    digest, unseen = hashlib.sha256(repr(about).encode()), ""
     for file in itertools.chain(*map(_our_files, modules)):
-        digest.update(file.read_bytes())
+        digest.update(_digest_of(os.fspath(file)))
     own_digest = getattr(policy, "digest", getattr(network, "digest", None))
     if own_digest is not None:
         if not isinstance(own_digest, str):
             raise ValueError(f"agent {name}: its digest must be a string, not {short(own_digest)}")
-        digest.update(own_digest.encode())
+        digest.update(hashlib.sha256(own_digest.encode()).digest())
     if module is not None:
         sources, unseen = _sources({module.__name__, *modules})
         if own_digest is not None:
@@ -110,8 +114,8 @@ def identity_of(name: str, game: Game, allow_other_options: bool = False) -> Ide
             digest.update(content)
     if isinstance(policy, ProgramAgent):
         unseen = "it is a program"
-        for word in policy.command:
-            digest.update(_digest_of(word) if isfile(word) else word.encode())
+        for word in policy.command:  # digests have one length, so that no two commands give the same bytes
+            digest.update(_digest_of(word) if isfile(word) else hashlib.sha256(word.encode()).digest())
     return Identity(UNSEEN * bool(unseen) + digest.hexdigest()[:16], unseen)
 
 

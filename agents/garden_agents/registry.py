@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import inspect
 import json
 import re
 from collections.abc import Mapping
 from os.path import exists, isfile
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from garden_agents.networks import NETWORK, ONNX, SUFFIX
@@ -27,6 +30,7 @@ _BUILT_IN = re.compile(
 _PROGRAM = re.compile(
     r"program(?:\*(?P<processes>\d{1,9}))?(?:@(?P<seconds>\d+(?:\.\d+)?)s)?:(?P<command>.*)", re.DOTALL
 )
+_JSON_STRING = re.compile(r'(?<==)("(?:[^"\\]|\\.)*")(?=&|$)')
 _SEARCH = re.compile(r"(?:(?P<network>.+)-)?mcts:(?:(?P<count>\d+)|(?P<seconds>\d+(?:\.\d+)?)s)")
 
 
@@ -79,18 +83,74 @@ def _is_network(path: Path) -> bool:
 
 
 def _value(text: str) -> object:
-    try:
-        return json.loads(text.lower())
-    except (ValueError, RecursionError):  # also an integer of thousands of digits
-        return text
+    """Return the JSON value of a text, for which True, False and None can be capitalised; the text itself if it is no JSON."""
+    for json_text in (text, text.lower()) if text.lower() in ("true", "false", "null") else (text,):
+        with contextlib.suppress(ValueError, RecursionError):  # also an integer of thousands of digits
+            return json.loads(json_text, parse_constant=_no_json)
+    return text
 
 
-def _arguments(name: str, text: str) -> dict[str, Any]:
-    """Return the keyword arguments of an agent's name, `a=1&b=text`."""
-    pairs = [part.partition("=") for part in text.split("&")] if text else []
+def _no_json(text: str) -> None:
+    raise ValueError(f"{text} is no JSON")
+
+
+def arguments_of(name: str) -> dict[str, Any]:
+    """Return the keyword arguments in an agent's name, `module:attribute?a=1&b="R&D"`.
+
+    Raises:
+        ValueError: for anything else after the `?`, or a repeated argument.
+    """
+    if search := _SEARCH.fullmatch(name):
+        return arguments_of(search["network"] or "")
+    text = name.partition("?")[2]
+    pairs = [part.partition("=") for part in _split(text)] if text else []
     if not all(key.isidentifier() and equals for key, equals, _ in pairs):
-        raise ValueError(f"agent {short(name)}: arguments are ?NAME=VALUE, and further ones &NAME=VALUE")
-    return {key: _value(value) for key, _, value in pairs}
+        raise ValueError(
+            f"agent {short(name)}: arguments are ?NAME=VALUE, and further ones &NAME=VALUE; a value with & is in quotes"
+        )
+    arguments = {key: _value(value) for key, _, value in pairs}
+    if len(arguments) < len(pairs):
+        raise ValueError(f"agent {short(name)}: an argument is repeated")
+    return arguments
+
+
+def _split(text: str) -> list[str]:
+    """Split arguments at each & that is not inside a JSON string."""
+    parts = _JSON_STRING.split(text)  # outside and inside of strings, in turn
+    pieces = [""]
+    for number, part in enumerate(parts):
+        first, *others = part.split("&") if number % 2 == 0 else [part]
+        pieces[-1] += first
+        pieces += others
+    return pieces
+
+
+def accepts(function: Any, argument: str) -> bool:
+    """Return whether a function of a user takes a keyword argument of this name; False if nothing is known of it."""
+    try:
+        parameters = inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return False
+    known = parameters.get(argument)
+    if known is not None and known.kind in (known.KEYWORD_ONLY, known.POSITIONAL_OR_KEYWORD):
+        return True
+    return any(each.kind == each.VAR_KEYWORD for each in parameters.values())
+
+
+def _made(name: str, game: Game, seed: int, arguments: Mapping[str, Any]) -> Any:
+    """Call the function that an agent `module:attribute` names, if it takes these arguments."""
+    code = code_of(name)
+    make = imported(code, "agent")
+    arguments = arguments_of(name) | dict(arguments)
+    try:
+        signature = inspect.signature(make)
+    except (TypeError, ValueError):  # not known, as of some functions in C
+        return make(game, seed, **arguments)
+    try:
+        signature.bind(game, seed, **arguments)
+    except TypeError as error:
+        raise ValueError(f"agent {short(name)} cannot be made as {code}(game, seed, …): {error}") from None
+    return make(game, seed, **arguments)
 
 
 def load_agent(
@@ -100,6 +160,7 @@ def load_agent(
     allow_other_options: bool = False,
     threads: int = 1,
     check: bool = False,
+    arguments: Mapping[str, Any] = MappingProxyType({}),
 ) -> Policy:
     """Return the agent called `name`.
 
@@ -111,8 +172,9 @@ def load_agent(
     - "program:COMMAND": a program that reads positions from its standard input (`garden_agents.programs`), with
       10 seconds per move; "program@2s:COMMAND" sets another time, "program*8:COMMAND" runs eight processes of it;
     - "module:attribute": a callable `make(game, seed) -> policy`, where a policy is a callable
-      `policy(batch, rows) -> actions`; "module:attribute?width=64&best=true" passes keyword arguments, too; with
-      "-mcts:100" appended, tree search guided by its method `evaluate` (`garden_agents.search.beliefs.Evaluator`).
+      `policy(batch, rows) -> actions`; "module:attribute?width=64&best=true" passes keyword arguments, too, as JSON
+      or plain text (text with & in quotes, as `?file="R&D.pt"`); with "-mcts:100" appended, tree search guided by its method
+      `evaluate` (`garden_agents.search.beliefs.Evaluator`).
 
     Args:
         name: as above.
@@ -121,10 +183,11 @@ def load_agent(
         allow_other_options: accept a network that was trained with other options or data.
         threads: threads of a search without a network.
         check: start a program once and ask it for a move, to report one that does not run before any game.
+        arguments: further keyword arguments for `module:attribute`, of any type; they replace those in the name.
 
     Raises:
-        ValueError: if there is no such agent, its network was trained for another game, other options or data, or a
-            checked program does not start.
+        ValueError: if there is no such agent, its network was trained for another game, other options or data, a
+            checked program does not start, or the agent does not take the arguments.
 
     Example:
         >>> from garden_agents import load_agent
@@ -134,6 +197,8 @@ def load_agent(
         >>> batch.reset(seed=1)
         >>> batch.step(agent(batch, batch.all_rows))
     """
+    if arguments and not code_of(name):
+        raise ValueError(f"only an agent module:attribute takes arguments, not {short(name)}")
     if name == "random":
         return RandomPolicy(seed)
     if name == "greedy":
@@ -143,7 +208,7 @@ def load_agent(
         limit = {"seconds": float(seconds)} if seconds else {"simulations": int(count)}
         network: Any = None
         if search["network"]:
-            network = load_agent(search["network"], game, seed, allow_other_options)
+            network = load_agent(search["network"], game, seed, allow_other_options, arguments=arguments)
             if not hasattr(network, "evaluate"):
                 raise ValueError(
                     f"{name}: only a network, or an agent with the method `evaluate`, can guide search, not {search['network']!r}"
@@ -172,8 +237,7 @@ def load_agent(
             return network_agent.load(game, seed=seed, allow_other_options=allow_other_options)
         return network_agent.NetworkAgent.load(path, game, seed, allow_other_options=allow_other_options)
     if name.partition(":")[2]:
-        maker, _, arguments = name.partition("?")
-        return imported(maker, "agent")(game, seed, **_arguments(name, arguments))
+        return _made(name, game, seed, arguments)
     if path.suffix or len(path.parts) > 1:
         what = "that is no run's folder or network" if exists(path) else "there is no such file or folder"
         raise ValueError(

@@ -21,6 +21,7 @@ from garden_agents.evaluation import compare
 
 from benchmarks import common
 from garden_core import Batch, Policy, make
+from garden_core.files.game_files import content_of
 
 PLAIN = "--critic own --no-predict"
 WAYS = (
@@ -55,8 +56,11 @@ class Arguments:
 
 
 def trained(way: str, seed: int, arguments: Arguments) -> Path:
-    """Train, unless the network exists; return the file of its weights."""
+    """Train, unless the network exists, with the same number of decisions; return the file of its weights."""
     path = arguments.runs / f"{'-'.join(way.replace('--', '').split())}-{seed}.pt"
+    common.check_same(
+        path, {"way": way, "seed": seed, "decisions": arguments.decisions, **content_of(make("cacti"))}
+    )
     if not path.exists():
         limits = ["--decisions", str(arguments.decisions), "--seed", str(seed), "--output", str(path)]
         printed = subprocess.run(

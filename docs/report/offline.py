@@ -16,6 +16,8 @@ from garden_agents.evaluation import record
 
 from benchmarks import common
 from examples import offline
+from garden_core import make
+from garden_core.files.game_files import content_of
 
 AGENTS = ["random", "greedy"]
 
@@ -44,6 +46,7 @@ def main(arguments: Arguments) -> None:
     a.runs.mkdir(parents=True, exist_ok=True)
     for size, seed in itertools.product(a.sizes, range(1, a.seeds + 1)):
         data = a.runs / f"{size}-{seed}.safetensors"
+        common.check_same(data, {"agents": AGENTS, "games": size, "seed": seed, **content_of(make("cacti"))})
         if not data.exists():
             options = {"reward": "margin"}
             record.main(

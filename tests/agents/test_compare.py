@@ -251,6 +251,12 @@ def test_games_that_were_given_up_are_counted():
     assert "quitting gave up 13 of these games, which it lost" in printed
 
 
+def test_files_of_results_have_one_suffix(tmp_path):
+    """With any suffix, the files next to x.2 and x.4 would be the same."""
+    _, message = garden_here("arena cacti random greedy --output", tmp_path / "x.2")
+    assert message == "error: --output is a file .json, not 'x.2'"
+
+
 def test_results_of_an_arena_are_not_overwritten(tmp_path):
     output = tmp_path / "x.json"
     for words, others in (("arena", "compare"), ("compare", "arena")):
@@ -260,6 +266,12 @@ def test_results_of_an_arena_are_not_overwritten(tmp_path):
         before = output.read_bytes()
         _, message = garden_here(f"{others} cacti random greedy --processes 1 --games 50 --output", output)
         assert message == f"error: {output} has no results of garden {others}; choose another --output"
+        more = {"arena": "random greedy mcts:2", "compare": "greedy random"}[words]
+        _, message = garden_here(f"{words} cacti {more} --processes 1 --games 50 --output", output)
+        assert message is None
+        _, message = garden_here(f"{words} cacti random mcts:3 --processes 1 --games 50 --output", output)
+        assert message is not None
+        assert "has results of greedy" in message
         assert output.read_bytes() == before
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 import pytest
-from garden_agents import load_agent, meet
+from garden_agents import identity, load_agent, meet
 from garden_agents.evaluation import evaluate, record
 from garden_agents.evaluation.matches import alone, play
 from garden_agents.play.match import Match
@@ -372,9 +372,12 @@ def slow(messages):
     return "ACTION: 1"
 
 
+SERVER = "http://a"
+
+
 def models(game, seed, name="plain", **arguments):
     """Return an agent around one of the models above, as `module:attribute`."""
-    return TextAgent(globals()[name], game, seed, **arguments)
+    return TextAgent(globals()[name], game, seed, model={"name": name, "server": SERVER}, **arguments)
 
 
 @pytest.mark.parametrize(("name", "options"), VARIANTS)
@@ -397,9 +400,8 @@ def test_a_model_plays(name, options):
 def test_no_model_ends_a_game_in_error(model, seconds, fallback, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     game, path = make("cacti"), tmp_path / "transcript.jsonl"
-    agent = TextAgent(
-        model, game, 3, fallback=fallback, seconds=seconds, retries=1, limit=64, transcript=path
-    )
+    settings = {"fallback": fallback, "seconds": seconds, "retries": 1, "limit": 64}
+    agent = TextAgent(model, game, 3, transcript=path, model="wrong", **settings)
     states, forfeited, _ = play(game, (agent, RandomPolicy(1)), alone(4, 2), 1)
     counts = agent.counts
     assert counts.fallbacks == counts.decisions > 0
@@ -499,7 +501,41 @@ def test_a_transcript_continues_an_interrupted_match(tmp_path):
     assert asked_for
     path.write_text("{}\n" + path.read_text())
     with pytest.raises(ValueError, match="line 1"):
-        TextAgent(plain, game, transcript=path)
+        TextAgent(plain, game, transcript=path, model="a")
+
+
+def test_only_answers_under_the_same_conditions_are_used_again(tmp_path):
+    path, asked_for = tmp_path / "t.jsonl", []
+
+    def answers(game, **settings):
+        asked_for.clear()
+        batch = dealt(game)
+        label = game.labels[batch.action_mask[0].argmax()]
+        agent = TextAgent(lambda messages: model(label), game, transcript=path, **settings)
+        agent(batch, batch.all_rows)
+        return len(asked_for)
+
+    def model(label):
+        asked_for.append(1)
+        return f"ACTION: {label}"
+
+    one, other = ({"name": "m", "server": server} for server in ("http://a", "http://b"))
+    cacti = make("cacti")
+    assert answers(cacti, model=one) == 1
+    assert answers(cacti, model={"server": "http://a", "name": "m"}) == 0
+    for different in ({"model": other}, {"model": one, "seconds": 5}, {"model": one, "mode": "form"}):
+        assert answers(cacti, **different) == 1
+        assert answers(cacti, **different) == 0
+    assert answers(make("cacti", max_decisions=300), model=one) == 1
+    assert answers(make("cacti", **private_data(cacti, 1)), model=one, rules="none") == 1
+    assert answers(cacti, model=one, rules="none") == 1
+    assert len(read(path)) == 7
+
+
+@pytest.mark.parametrize("model", ["", {}, 3, {"temperature": np.float32(1)}, {1: "key"}])
+def test_a_transcript_needs_the_model(model, tmp_path):
+    with pytest.raises(ValueError, match=r"a transcript needs model=|model must be a name"):
+        TextAgent(plain, make("cacti"), transcript=tmp_path / "t.jsonl", model=model)
 
 
 @pytest.mark.parametrize(
@@ -691,18 +727,19 @@ def test_the_three_functions_of_kaggles_harness():
 # --- evaluation ---
 
 
-def test_evaluate_writes_results_and_continues(tmp_path, monkeypatch, capsys):
+@pytest.fixture
+def evaluated(tmp_path, monkeypatch):
+    """Evaluate an agent in four games against one opponent of Cacti, with other arguments on request."""
     monkeypatch.setitem(sys.modules, "scripted", sys.modules[__name__])
-    folder = tmp_path / "out"
-    arguments = evaluate.Arguments(
-        "scripted:models",
-        games=4,
-        tables=("cacti-2",),
-        opponents=("random", "greedy"),
-        disguise=3,
-        output=folder,
+    usual = evaluate.Arguments(
+        "scripted:models", games=4, tables=("cacti-2",), opponents=("random",), output=tmp_path / "out"
     )
-    evaluation = evaluate.main(arguments)
+    return lambda **others: evaluate.main(dataclasses.replace(usual, **others))
+
+
+def test_evaluate_writes_results_and_continues(tmp_path, evaluated, monkeypatch, capsys):
+    folder, opponents = tmp_path / "out", ("random", "greedy")
+    evaluation = evaluated(opponents=opponents, disguise=3)
     assert json.loads((folder / "evaluation.json").read_text()) == json.loads(json.dumps(evaluation))
     table = evaluation["tables"]["cacti-2"]
     assert table["counts"]["legal_at_once"] == table["counts"]["decisions"] > 50
@@ -711,9 +748,7 @@ def test_evaluate_writes_results_and_continues(tmp_path, monkeypatch, capsys):
     assert "100.0%" in page
     assert capsys.readouterr().out == page
     monkeypatch.setattr(f"{__name__}.plain", rambling)  # all answers are in the transcript
-    again = evaluate.main(arguments)
-    with pytest.raises(SystemExit, match="has another evaluation"):
-        evaluate.main(dataclasses.replace(arguments, games=6))
+    again = evaluated(opponents=opponents, disguise=3)
     again["tables"]["cacti-2"]["counts"]["seconds"] = table["counts"]["seconds"]
     assert again["tables"]["cacti-2"]["rating"] == table["rating"]
     lines = [
@@ -722,13 +757,81 @@ def test_evaluate_writes_results_and_continues(tmp_path, monkeypatch, capsys):
     assert not any("barrel" in message["content"] for line in lines for message in line["messages"])
 
 
-def test_two_evaluations_that_start_at_once_do_not_share_a_folder(tmp_path, monkeypatch):
-    """One of them writes its settings between the other's look for a file and its own writing."""
-    (tmp_path / evaluate.SETTINGS).write_text("{}")
-    monkeypatch.setattr(Path, "exists", lambda path: False)
-    with pytest.raises(SystemExit, match="has another evaluation"):
-        evaluate.main(evaluate.Arguments("random", games=2, output=tmp_path, opponents=("random",)))
-    assert (tmp_path / evaluate.SETTINGS).read_text() == "{}"
+def test_evaluate_adds_other_tables_and_opponents_to_a_folder(evaluated, tmp_path, monkeypatch):
+    tables = {"cacti-2": evaluate.suite()["cacti-2"], "again": evaluate.suite()["cacti-2"]}
+    monkeypatch.setattr(evaluate, "suite", lambda: tables)
+
+    def played(**others):
+        evaluation = evaluated(agent="own_agents:first_legal", **others)
+        return json.loads(json.dumps(evaluation))["tables"]
+
+    first = played(tables=("again",))
+    assert played(tables=("cacti-2",))["again"] == first["again"]
+    both = played(opponents=("greedy",))
+    assert [*both] == ["cacti-2", "again"]
+    assert [r["opponent"] for r in both["cacti-2"]["results"]] == ["random", "greedy"]
+    assert both["again"] == first["again"]
+    together = played(opponents=("greedy", "random"), output=tmp_path / "together")
+    assert together["cacti-2"] == both["cacti-2"]
+
+
+@pytest.mark.parametrize(
+    ("others", "message"),
+    [
+        ({"games": 6}, "games is 4, not 6"),
+        ({"seed": 1}, "seed is 0, not 1"),
+        ({"disguise": 1}, "disguise is None, not 1"),
+        (
+            {"agent": "scripted:models?mode=form"},
+            "agent is 'scripted:models', not 'scripted:models.mode=form'",
+        ),
+        ({"server": "http://b"}, "text_agent.model.server is 'http://a', not 'http://b'"),
+        ({"rating": 5.0}, "tables.cacti-2.ratings.greedy is .*, not 5.0"),
+        ({"code": "f" * 16}, "tables.cacti-2.agent is .*, not 'ffff"),
+    ],
+)
+def test_evaluate_refuses_a_folder_of_other_results(others, message, evaluated, tmp_path, monkeypatch):
+    evaluated(games=4)
+    before = {path: path.read_bytes() for path in (tmp_path / "out").iterdir()}
+    if "server" in others:
+        monkeypatch.setattr(f"{__name__}.SERVER", others.pop("server"))
+    if rating := others.pop("rating", None):
+        suite = evaluate.suite()
+        suite["cacti-2"].ratings["greedy"] = rating
+        monkeypatch.setattr(evaluate, "suite", lambda: suite)
+    if code := others.pop("code", None):
+        monkeypatch.setattr(evaluate, "identity_of", lambda *_: identity.Identity(code, ""))
+    with pytest.raises(SystemExit, match=f"has another evaluation.*{message}.*choose another --output"):
+        evaluated(**others)
+    assert {path: path.read_bytes() for path in (tmp_path / "out").iterdir()} == before
+
+
+def test_evaluate_refuses_results_without_their_settings(evaluated, tmp_path):
+    evaluated(agent="random")
+    (tmp_path / "out" / "settings.json").write_text(
+        '{"agent": "random", "disguise": null, "games": 4, "seed": 0}'
+    )
+    with pytest.raises(SystemExit, match=r"settings\.json is damaged, or of another version"):
+        evaluated(agent="random")
+    (tmp_path / "out" / "settings.json").unlink()
+    with pytest.raises(
+        SystemExit, match=r"has results in cacti-2 against random, but settings\.json has no settings"
+    ):
+        evaluated(agent="random")
+
+
+def test_evaluate_takes_a_folder_of_any_name(evaluated, tmp_path):
+    evaluated(output=tmp_path / "R&D=1")
+    assert [path.name for path in tmp_path.iterdir()] == ["R&D=1"]
+    assert (tmp_path / "R&D=1" / "transcript-cacti-2.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    "agent", ["own_agents:first_legal", "own_agents:guiding?last=true", "own_agents:guiding-mcts:4"]
+)
+def test_evaluate_takes_agents_that_know_no_transcript(agent, evaluated, tmp_path):
+    assert evaluated(agent=agent)["tables"]["cacti-2"]["results"][0]["games"] == 4
+    assert not [*(tmp_path / "out").glob("transcript*")]
 
 
 @pytest.mark.parametrize(
@@ -738,6 +841,9 @@ def test_two_evaluations_that_start_at_once_do_not_share_a_folder(tmp_path, monk
         ({"opponents": ("alphazero",)}, "alphazero is not in the suite, which has random"),
         ({"games": 0}, "games must be at least 1"),
         ({"disguise": 1}, "--disguise is for agents module:attribute, not random"),
+        ({"agent": "own_agents:first_legal", "disguise": 1}, "which takes no argument disguise"),
+        ({"agent": "own_agents:first_legal?width=1"}, "got an unexpected keyword argument 'width'"),
+        ({"agent": "own_agents:guiding?seed=1"}, "multiple values for argument 'seed'"),
         ({"agent": "missing.module:it"}, "missing.module:it cannot be imported"),
     ],
 )

@@ -165,7 +165,7 @@ def main(arguments: Arguments) -> list[Result]:
         RuntimeError: if an agent fails or a process dies.
     """
     a = arguments
-    game = a.prepare("arena")
+    game = a.prepare("arena", a.agents)
     with one_line_errors(a.stopped):
         results, ratings = round_robin(
             game, a.agents, a.games, a.seed, a.processes, a.keep, a.allow_other_options, a.ray, a.unchanged

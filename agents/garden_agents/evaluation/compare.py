@@ -165,7 +165,8 @@ def main(arguments: Arguments) -> SequentialTest:
         RuntimeError: if an agent fails or a process dies.
     """
     a = arguments
-    game, pair = a.prepare("compare"), (a.agent, a.opponent)
+    pair = a.agent, a.opponent
+    game = a.prepare("compare", pair)
     with one_line_errors(a.stopped):
         played = Games(game, pair, a.seed, a.keep, a.allow_other_options, a.unchanged)
         test = SequentialTest(game.num_players, a.elo, a.errors)

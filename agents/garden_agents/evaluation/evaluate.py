@@ -6,19 +6,22 @@ The suite is the tables of `anchors.json`: games with a number of players, and o
 leaderboard. The agent plays alone among copies of each opponent, in every seat of each deal. Its rating is the one that
 fits these results best.
 
-For an agent `module:attribute`, the folder of results also gets a transcript, and the same command continues an
-interrupted evaluation: answers in the transcript are not requested again (`garden_agents.text.TextAgent`).
+For an agent `module:attribute` that takes an argument `transcript`, the folder of results also gets a transcript, and the same
+command continues an interrupted evaluation: answers in the transcript are not requested again
+(`garden_agents.text.TextAgent`). A folder is for one agent with its settings; other tables and opponents are added to it.
 """
 
 from __future__ import annotations
 
-import contextlib
 import datetime
 import math
 import platform
+import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -26,7 +29,7 @@ import numpy as np
 import tyro
 
 from garden_agents.errors import one_line_errors
-from garden_agents.evaluation.jobs import check, digest_of
+from garden_agents.evaluation.jobs import check, differences, digest_of
 from garden_agents.evaluation.matches import (
     Named,
     Result,
@@ -40,10 +43,15 @@ from garden_agents.evaluation.matches import (
     use_one_torch_thread,
 )
 from garden_agents.evaluation.ratings import rate_against
+from garden_agents.identity import identity_of
 from garden_agents.progress import progress_bar
-from garden_agents.registry import code_of, load_agent, make_game
+from garden_agents.registry import accepts, arguments_of, code_of, load_agent, make_game
+from garden_agents.text.agent import TextAgent
 from garden_core.checks import one_line
 from garden_core.files.disk import read_regular, write_atomically, write_json
+from garden_core.files.game_files import content_of
+from garden_core.game import Game
+from garden_core.plugins import imported
 
 ANCHORS = Path(__file__).with_name("anchors.json")
 RESULTS, PAGE, SETTINGS, TRANSCRIPT = (
@@ -52,6 +60,8 @@ RESULTS, PAGE, SETTINGS, TRANSCRIPT = (
     "settings.json",
     "transcript-{}.jsonl",
 )
+ADVICE = "choose another --output"
+LIMIT = 100_000_000  # largest file of results and of settings, bytes
 
 
 class Anchors(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -73,6 +83,46 @@ def suite() -> dict[str, Anchors]:
     return msgspec.json.decode(ANCHORS.read_bytes(), type=dict[str, Anchors])
 
 
+class Conditions(msgspec.Struct):
+    """All on which the results in a table depend, besides `Settings`.
+
+    Attributes:
+        game, version, options, data: the game, see `garden_core.files.game_files`.
+        rules: digest of its compiled code.
+        agent, opponents: digests of the agent and of each opponent, see `garden_agents.identity`.
+        ratings: the opponents' ratings.
+    """
+
+    game: str
+    version: int
+    options: dict[str, Any]
+    data: str
+    rules: str
+    agent: str
+    opponents: dict[str, str]
+    ratings: dict[str, float]
+
+
+class Settings(msgspec.Struct):
+    """All on which the results in a folder depend.
+
+    Attributes:
+        agent: its name with its arguments.
+        text_agent: the settings of a language model, with its server, see `garden_agents.text.TextAgent.settings`; {} for others.
+        disguise, games, seed: arguments of the command.
+        garden_envs: version of the package.
+        tables: by name.
+    """
+
+    agent: str
+    text_agent: dict[str, Any]
+    disguise: int | None
+    games: int
+    seed: int
+    garden_envs: str
+    tables: dict[str, Conditions]
+
+
 @dataclass
 class Meeting:
     """The agent's games against one opponent.
@@ -88,30 +138,33 @@ class Meeting:
     counts: dict[str, float]
 
 
-def with_arguments(agent: str, **arguments: object) -> str:
-    """Return an agent's name with further arguments, if it is a module:attribute."""
-    if not code_of(agent):
-        return agent
-    given = [f"{key}={value}" for key, value in arguments.items() if value is not None]
-    return "&".join([agent if "?" in agent else f"{agent}?", *given]).replace("?&", "?")
-
-
 def meet_opponent(
-    agent: str, anchors: Anchors, opponent: str, games: int, seed: int, on_finished: Any
+    agent: str,
+    anchors: Anchors,
+    opponent: str,
+    games: int,
+    seed: int,
+    on_finished: Any,
+    arguments: Mapping[str, Any] = MappingProxyType({}),
 ) -> Meeting:
-    """Play the agent against copies of an opponent."""
+    """Play the agent, made with `arguments` (`load_agent`), against copies of an opponent."""
     n = anchors.num_players
-    game = make_game(anchors.game, n, {})
+    game = game_of(anchors)
     digest = digest_of("evaluate", seed, game.name, n, opponent)
     seeds = [int.from_bytes(digest[at : at + 4]) for at in (0, 4, 8)]
-    own = load_agent(agent, game, seeds[0])
+    own = load_agent(agent, game, seeds[0], arguments=arguments)
     agents = Named(agent, own), Named(opponent, load_agent(opponent, game, seeds[1]))
     lineups = alone(-(-games // n) * n, n)
     states, forfeited, _ = play(game, agents, lineups, seeds[2], on_finished, rotations=n)
     placed = places(game, states, forfeited)
     result = result_of((agent, opponent), placed, scores(game, states), forfeited)
-    counts = getattr(own, "counts", None)
-    return Meeting(result, alone_shares(placed).tolist(), {} if counts is None else asdict(counts))
+    counts = asdict(own.counts) if isinstance(own, TextAgent) else {}
+    return Meeting(result, alone_shares(placed).tolist(), counts)
+
+
+def game_of(anchors: Anchors) -> Game:
+    """Return the game of a table of the suite."""
+    return make_game(anchors.game, anchors.num_players, {})
 
 
 @dataclass
@@ -131,7 +184,8 @@ class Arguments:
     seed: int = 0
     """seed of the games and of the agents' choices"""
     output: Path = Path("evaluation")
-    """folder for evaluation.json, evaluation.md and the transcripts; another one for each model and setting"""
+    """folder for evaluation.json, evaluation.md and the transcripts; another one for each model and setting; results of
+    other tables and opponents in it are kept"""
 
 
 @one_line_errors("stopped; the same command continues, as the answers are in the transcript")
@@ -156,25 +210,53 @@ def main(arguments: Arguments) -> dict[str, Any]:
         for opponent in anchors.ratings
         if opponent in (a.opponents or anchors.ratings)
     ]
-    if a.disguise is not None and not code_of(a.agent):
-        raise ValueError(f"--disguise is for agents module:attribute, not {a.agent}")
-    settings = {"agent": a.agent, "disguise": a.disguise, "games": a.games, "seed": a.seed}
+    agent_arguments, takes_transcript = _agent_arguments(a)
+    written, met = _read(a.output)
+    kept = (
+        []
+        if written is None
+        else [(name, o) for name in written.tables for o in written.tables[name].opponents]
+    )
+    for name, opponent in kept:
+        if name not in tables or opponent not in tables[name].ratings:
+            raise ValueError(
+                f"{a.output} has results in {name} against {opponent}, which is not in the suite; {ADVICE}"
+            )
+    settings, unseen = _settings(a, [*dict.fromkeys([*pairs, *kept])], agent_arguments)
+    _check_same(a.output, written, settings, met)
     a.output.mkdir(parents=True, exist_ok=True)
-    _check_folder(a.output, settings)
+    write_atomically(
+        a.output / SETTINGS, msgspec.json.format(msgspec.json.encode(settings), indent=1) + b"\n"
+    )
+    others = [
+        (name, m.result.opponent) for name in met for m in met[name] if (name, m.result.opponent) not in pairs
+    ]
+    if unseen and others:
+        print(
+            f"{a.agent} can change unseen, as {unseen}; {a.output} keeps its results in "
+            f"{', '.join(f'{name} against {opponent}' for name, opponent in others)}",
+            file=sys.stderr,
+        )
     use_one_torch_thread()
-    met: dict[str, list[Meeting]] = {name: [] for name in chosen}
     total = sum(-(-a.games // chosen[name].num_players) * chosen[name].num_players for name, _ in pairs)
     with progress_bar(total=total, unit="game") as bar:
         for name, opponent in pairs:
             bar.set_description(f"{name} against {opponent}")
-            transcript = a.output / TRANSCRIPT.format(name)
-            agent = with_arguments(a.agent, transcript=transcript, disguise=a.disguise)
-            met[name].append(meet_opponent(agent, chosen[name], opponent, a.games, a.seed, bar.update))
+            given = {"transcript": a.output / TRANSCRIPT.format(name)} if takes_transcript else {}
+            meeting = meet_opponent(
+                a.agent, chosen[name], opponent, a.games, a.seed, bar.update, given | agent_arguments
+            )
+            met[name] = [*(m for m in met.get(name, []) if m.result.opponent != opponent), meeting]
+    in_order = {
+        name: [m for opponent in anchors.ratings for m in met[name] if m.result.opponent == opponent]
+        for name, anchors in tables.items()
+        if name in met
+    }
     evaluation = {
-        **settings,
+        **{key: value for key, value in msgspec.to_builtins(settings).items() if key != "tables"},
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "versions": {"python": platform.python_version(), "garden-envs": version("garden-envs")},
-        "tables": {name: _table(chosen[name], meetings) for name, meetings in met.items() if meetings},
+        "tables": {name: _table(tables[name], meetings) for name, meetings in in_order.items() if meetings},
     }
     write_json(a.output / RESULTS, evaluation)
     page = page_of(evaluation)
@@ -183,15 +265,99 @@ def main(arguments: Arguments) -> dict[str, Any]:
     return evaluation
 
 
-def _check_folder(folder: Path, settings: dict[str, Any]) -> None:
-    """Write the settings into a new folder; raise ValueError if it has another evaluation."""
+def _agent_arguments(arguments: Arguments) -> tuple[dict[str, Any], bool]:
+    """Return the arguments to make the agent with, and whether it also takes a transcript.
+
+    Raises:
+        ValueError: if it takes no argument `disguise`, and the command has one.
+    """
+    a, code = arguments, code_of(arguments.agent)
+    if not code:
+        if a.disguise is not None:
+            raise ValueError(f"--disguise is for agents module:attribute, not {a.agent}")
+        return {}, False
+    make, named = imported(code, "agent"), arguments_of(a.agent)
+    if a.disguise is not None and ("disguise" in named or not accepts(make, "disguise")):
+        why = "names one itself" if "disguise" in named else "takes no argument disguise"
+        raise ValueError(f"--disguise cannot be passed to {a.agent}, which {why}")
+    takes_transcript = accepts(make, "transcript") and "transcript" not in named
+    return {} if a.disguise is None else {"disguise": a.disguise}, takes_transcript
+
+
+def _settings(
+    arguments: Arguments, pairs: Sequence[tuple[str, str]], agent_arguments: Mapping[str, Any]
+) -> tuple[Settings, str]:
+    """Return all on which the results in `pairs`, tables and opponents, depend, and why the agent can change unseen, or ""."""
+    a, suite_tables, tables, unseen, own = arguments, suite(), {}, "", None
+    for name in dict.fromkeys(name for name, _ in pairs):
+        anchors = suite_tables[name]
+        game, opponents = game_of(anchors), [opponent for table, opponent in pairs if table == name]
+        identity = identity_of(a.agent, game)
+        unseen = unseen or identity.unseen
+        own = own or load_agent(a.agent, game, arguments=agent_arguments)
+        tables[name] = Conditions(
+            **{key: value for key, value in content_of(game).items() if key != "data_files"},
+            rules=game.state_dtype.descr[-1][0],
+            agent=identity.digest,
+            opponents={each: identity_of(each, game).digest for each in opponents},
+            ratings=anchors.ratings,
+        )
+    text_agent = own.settings if isinstance(own, TextAgent) else {}
+    return Settings(a.agent, text_agent, a.disguise, a.games, a.seed, version("garden-envs"), tables), unseen
+
+
+def _read(folder: Path) -> tuple[Settings | None, dict[str, list[Meeting]]]:
+    """Return the settings in a folder, None if there are none, and the meetings by table.
+
+    Raises:
+        ValueError: if a file is damaged.
+    """
     path = folder / SETTINGS
-    content = msgspec.json.encode(settings)
-    with contextlib.suppress(FileExistsError):
-        path.touch(exist_ok=False)  # one of two processes that start at once
-        write_atomically(path, content)
-    if read_regular(path, 10_000) != content:
-        raise ValueError(f"{folder} has another evaluation, see {path}; choose another --output")
+    try:
+        written = msgspec.json.decode(read_regular(path, LIMIT), type=Settings) if path.exists() else None
+        path = folder / RESULTS
+        met = _meetings(msgspec.json.decode(read_regular(path, LIMIT))) if path.exists() else {}
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read: {error.strerror}; {ADVICE}") from None
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise ValueError(f"{path} is damaged, or of another version: {one_line(error)}; {ADVICE}") from None
+    return written, met
+
+
+def _check_same(
+    folder: Path, written: Settings | None, settings: Settings, met: Mapping[str, Sequence[Meeting]]
+) -> None:
+    """Raise ValueError if a folder has an evaluation with other settings, which it names, or results without settings."""
+    tables = {} if written is None else written.tables
+    for name, opponent in [(each, m.result.opponent) for each in met for m in met[each]]:
+        if name not in tables or opponent not in tables[name].opponents:
+            raise ValueError(
+                f"{folder} has results in {name} against {opponent}, but {SETTINGS} has no settings of them; {ADVICE}"
+            )
+    if written is None:
+        return
+    old, new = msgspec.to_builtins(written), msgspec.to_builtins(settings)
+    new["tables"] = {name: new["tables"][name] for name in tables}
+    for name in tables:
+        digests = new["tables"][name]["opponents"]
+        new["tables"][name]["opponents"] = {each: digests[each] for each in tables[name].opponents}
+    if differ := differences(old, new):
+        raise ValueError(f"{folder} has another evaluation, see {SETTINGS}: {'; '.join(differ)}; {ADVICE}")
+
+
+def _meetings(evaluation: Any) -> dict[str, list[Meeting]]:
+    """Return the meetings in a file of results by table."""
+    return {
+        name: [
+            Meeting(
+                msgspec.convert(row, Result),
+                msgspec.convert(row["shares"], list[list[float]]),
+                msgspec.convert(row["counts"], dict[str, float]),
+            )
+            for row in table["results"]
+        ]
+        for name, table in evaluation["tables"].items()
+    }
 
 
 def _check_known(names: tuple[str, ...], known: list[str]) -> None:

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 import tyro
 
 from garden_agents.programs import end_all
-from garden_core.checks import as_seed
+from garden_core.checks import as_seed, short
 
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 """Number of cores that this process may use."""
@@ -52,6 +52,15 @@ class GameArguments:
 def digest_of(*parts: Any) -> bytes:
     """Return a SHA-256 digest of plain JSON values, from which seeds are taken."""
     return hashlib.sha256(json.dumps(parts).encode()).digest()
+
+
+def differences(written: Any, wanted: Any, name: str = "") -> list[str]:
+    """Return, in words, in what the description of results in a file, plain JSON values, differs from the wanted one."""
+    if isinstance(written, dict) and isinstance(wanted, dict):
+        keys = [*wanted, *(key for key in written if key not in wanted)]
+        inner = [(written.get(key), wanted.get(key), f"{name}.{key}" if name else key) for key in keys]
+        return [text for each in inner for text in differences(*each)]
+    return [] if written == wanted else [f"{name} is {short(written)}, not {short(wanted)}"]
 
 
 def check(games: int, processes: int, names: Sequence[str] = (), seed: int = 0) -> None:

@@ -53,7 +53,7 @@ PAGE = "README.md"
 PAGE_LIMIT = 1_000_000  # bytes
 COLUMNS = ("entry", "rating ± 2 sigma", "games", "wins against the next", "agent", "author", "date")
 _PART = re.compile(r"(?<=<!-- begin ratings -->\n).*?(?=<!-- end ratings -->)", re.DOTALL)
-_FOLDER = re.compile(r"(\w+)-(\d{1,2})")
+_FOLDER = re.compile(r"(\w+)-([1-9]\d?)")
 _FILE = re.compile(r"[\w.-]+")
 _CODE = re.compile(r"(?!program:)[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
 _TIMED = re.compile(r".*mcts:[\d.]+s")

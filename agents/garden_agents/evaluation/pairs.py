@@ -21,11 +21,10 @@ import numpy as np
 
 from garden_agents.cluster import connected
 from garden_agents.errors import one_line_errors
-from garden_agents.evaluation.jobs import GameArguments, blocks, digest_of, finished
+from garden_agents.evaluation.jobs import GameArguments, blocks, differences, digest_of, finished
 from garden_agents.evaluation.matches import Named, alone, places, play, scores, use_one_torch_thread
 from garden_agents.identity import Identity, identity_of
 from garden_agents.registry import load_agent, make_game
-from garden_core import checks
 from garden_core.checks import as_seed
 from garden_core.files.disk import Lock, read_regular, write_json
 from garden_core.game import Game
@@ -250,12 +249,7 @@ def _kept(
         raise ValueError(f"{path} cannot be read: {error.strerror}; {advice}") from None
     except (ValueError, RecursionError):
         raise damaged from None
-    differ = [
-        f"{key} is {checks.short(written.get(key))}, not {value!r}"
-        for key, value in header.items()
-        if written.get(key) != value
-    ]
-    if differ:
+    if differ := differences(written, header):
         raise ValueError(f"{path} holds other games: {', '.join(differ)}; {advice}")
     done = {}
     again = set()
@@ -288,6 +282,34 @@ def _kept(
 # --- the commands' arguments and output ---
 
 
+class _Pair(msgspec.Struct):
+    """Two agents in a file of results."""
+
+    agent: str
+    opponent: str
+
+
+class _Report(msgspec.Struct):
+    """A file of results, of which the arena has several and a comparison has one."""
+
+    command: str
+    results: list[_Pair] = []
+    result: _Pair | None = None
+
+
+def _names_in(path: Path, command: str) -> set[str]:
+    """Return the names of the agents whose results are in a file of a command."""
+    other = ValueError(f"{path} has no results of garden {command}; choose another --output")
+    try:
+        report = msgspec.json.decode(read_regular(path, KEPT_LIMIT), type=_Report)
+    except (msgspec.MsgspecError, RecursionError):
+        raise other from None
+    if not report.command.startswith(f"garden {command} "):
+        raise other
+    pairs = [*report.results, *filter(None, [report.result])]
+    return {name for pair in pairs for name in (pair.agent, pair.opponent)}
+
+
 @dataclass
 class PairArguments(GameArguments):
     """Agents that play against each other, and files for the results."""
@@ -318,12 +340,16 @@ class PairArguments(GameArguments):
         return f"stopped; the same command continues from {self.keep}" if self.keep else "stopped"
 
     @one_line_errors()
-    def prepare(self, command: str) -> Game:
+    def prepare(self, command: str, names: Collection[str]) -> Game:
         """Create the folders of the files, and return the game.
 
+        Args:
+            command: the command's name.
+            names: names of the agents that play.
+
         Raises:
-            SystemExit: for a file that cannot be written or has other results than those of `command`, and for an unknown
-                game or option.
+            SystemExit: for a file that cannot be written or has other results than those of `command`, or results of other
+                agents, and for an unknown game or option.
         """
         if self.drawing is not None and self.drawing.suffix not in PICTURES:
             raise ValueError(f"a picture ends in {', '.join(PICTURES)}, not {self.drawing.name!r}")
@@ -333,10 +359,15 @@ class PairArguments(GameArguments):
             path.parent.mkdir(parents=True, exist_ok=True)
         if self.output is not None and self.output == self.drawing:
             raise ValueError(f"{self.output} cannot be both the results' file and the picture")
+        if self.output is not None and self.output.suffix != ".json":
+            raise ValueError(f"--output is a file .json, not {self.output.name!r}")
         if self.output is not None and self.output.exists():
-            begin = read_regular(self.output, KEPT_LIMIT)[:100]
-            if f'"command": "garden {command} '.encode() not in begin:
-                raise ValueError(f"{self.output} has no results of garden {command}; choose another --output")
+            others = _names_in(self.output, command) - set(names)
+            if others:
+                raise ValueError(
+                    f"{self.output} has results of {', '.join(sorted(others))}, which would be lost; name these agents too, or "
+                    "choose another --output"
+                )
         return make_game(self.game, self.num_players, self.options)
 
     @one_line_errors()

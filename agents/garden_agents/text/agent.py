@@ -5,11 +5,12 @@ from __future__ import annotations
 import collections
 import contextlib
 import itertools
+import json
 import queue
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -22,7 +23,8 @@ from garden_agents.text.prompts import MODES, RULES, Message, Mode, Rules, promp
 from garden_agents.text.transcripts import Line, Reply, Transcript, key_of
 from garden_core.batch.batch import Batch
 from garden_core.batch.policies import FORFEIT
-from garden_core.checks import as_integer, as_seed, check_choice
+from garden_core.checks import as_integer, as_seed, check_choice, short
+from garden_core.files.game_files import content_of
 from garden_core.game import Game
 from garden_core.jit.rng import bounded, seed_rng
 
@@ -99,6 +101,22 @@ class _Decision:
         return self.game_seed, self.seat, int(self.state["decisions"]), self.attempt
 
 
+def _checked_model(model: Any) -> str | dict[str, Any]:
+    """Return a copy of a model's name or dictionary, as it is in files.
+
+    Raises:
+        ValueError: if it is neither, or has other values than those of JSON.
+    """
+    try:
+        if isinstance(model, str):
+            return model
+        if isinstance(model, Mapping) and (same := json.loads(json.dumps(dict(model)))) == dict(model):
+            return same
+    except (TypeError, ValueError, RecursionError):
+        pass
+    raise ValueError(f"model must be a name, or a dictionary of plain JSON values, not {short(model)}")
+
+
 class TextAgent:
     """A policy that asks a language model for its actions.
 
@@ -118,11 +136,12 @@ class TextAgent:
         limit: largest number of requests at the same time, at least 1; late ones, which go on, are not counted.
         seconds: time for an answer; a later one counts as wrong.
         transcript: JSON Lines file to which every answer is appended, None for none. Answers that it already has are not
-            requested again, if `model` is the same.
-        model: name and settings of the model, for the transcript.
+            requested again, if `model`, game, messages and `seconds` are the same.
+        model: name of the model, or a dictionary with all on which its answers depend, such as name, server and
+            temperature, as plain JSON values. Required with a transcript.
 
     Raises:
-        ValueError: for an argument out of range, or a transcript that is damaged.
+        ValueError: for an argument out of range, a transcript that is damaged, or one without `model`.
 
     Example:
         >>> from garden_agents import load_agent, meet
@@ -151,22 +170,43 @@ class TextAgent:
         limit: int = 8,
         seconds: float = SECONDS,
         transcript: str | Path | None = None,
-        model: str = "",
+        model: str | Mapping[str, Any] = "",
     ) -> None:
-        self.model = str(model)
+        self.model = _checked_model(model)
+        if transcript is not None and not model:
+            raise ValueError(
+                "a transcript needs model=, the name of the model, or a dictionary with its name, server and settings: "
+                "the answers of another one must not be taken for its own"
+            )
         self.complete, self.game, self.seed = complete, game, int(as_seed(seed))
         check_choice(mode, "mode", MODES)
         check_choice(rules, "rules", RULES)
         check_choice(fallback, "fallback", ("random", "forfeit"))
         self.mode, self.rules, self.fallback = mode, rules, fallback
         self.disguise = None if disguise is None else Disguise(game, disguise)
+        self.disguise_seed = disguise
         self.retries = as_integer(retries, "retries", "at least 0", 0)
         self.limit = as_integer(limit, "limit", "at least 1", 1)
         if not seconds > 0:
             raise ValueError(f"seconds must be positive, not {seconds}")
-        self.seconds = seconds
+        self.seconds = float(seconds)
         self.transcript = Transcript(None if transcript is None else Path(transcript))
         self.counts = Counts()
+        content = content_of(game)
+        self._game = {key: content[key] for key in ("game", "version", "options", "data")}
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """All settings on which results depend, as plain JSON values."""
+        return {
+            "model": self.model,
+            "mode": self.mode,
+            "rules": self.rules,
+            "disguise": self.disguise_seed,
+            "retries": self.retries,
+            "fallback": self.fallback,
+            "seconds": self.seconds,
+        }
 
     def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
         """Return an action for the player to move in each of `rows`, or FORFEIT, int64 (len(rows),).
@@ -193,6 +233,9 @@ class TextAgent:
         state, seat = batch.states[row].copy(), int(batch.current_player[row])
         return _Decision(state, seat, batch.game_seed(row), self.prompt(batch, row))
 
+    def _key(self, decision: _Decision) -> str:
+        return key_of(self.model, self._game, decision.place, decision.messages, self.seconds)
+
     def _decide(self, decisions: list[_Decision]) -> None:
         """Set the action of each decision."""
         waiting = collections.deque(decisions)
@@ -202,7 +245,7 @@ class TextAgent:
         while waiting or running:
             while waiting and len(running) < self.limit:
                 decision = waiting.popleft()
-                known = self.transcript.get(key_of(self.model, decision.place, decision.messages))
+                known = self.transcript.get(self._key(decision))
                 if known is not None:
                     if not self._settle(decision, known):
                         waiting.appendleft(decision)
@@ -284,7 +327,7 @@ class TextAgent:
         label = None if action is None else "forfeit" if action == FORFEIT else self.game.labels[action]
         self.transcript.add(
             Line(
-                key=key_of(self.model, decision.place, decision.messages),
+                key=self._key(decision),
                 model=self.model,
                 game_seed=decision.game_seed,
                 seat=decision.seat,
@@ -299,6 +342,8 @@ class TextAgent:
                 seconds=reply.seconds,
                 prompt_tokens=reply.prompt_tokens,
                 completion_tokens=reply.completion_tokens,
+                game=self._game,
+                allowed=self.seconds,
             )
         )
         counts.decisions += action is not None

@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from io import FileIO
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -33,8 +33,9 @@ class Line(msgspec.Struct, forbid_unknown_fields=True):
     """A line of a transcript."""
 
     key: str
-    """names model, game, decision, attempt and messages"""
-    model: str
+    """see `key_of`"""
+    model: str | dict[str, Any]
+    """name, or name, server and settings"""
     game_seed: int
     seat: int
     decision: int
@@ -55,11 +56,30 @@ class Line(msgspec.Struct, forbid_unknown_fields=True):
     seconds: float
     prompt_tokens: int | None
     completion_tokens: int | None
+    game: dict[str, Any] = {}
+    """its name, version, options and digest of data; {} in older lines"""
+    allowed: float = 0.0
+    """seconds allowed for the answer; 0 in older lines"""
 
 
-def key_of(model: str, place: Sequence[int], messages: Sequence[Message]) -> str:
-    """Return a digest of an attempt: model, place (game seed, seat, decision, attempt) and messages."""
-    return hashlib.sha256(json.dumps([model, *place, messages]).encode()).hexdigest()[:24]
+def key_of(
+    model: str | Mapping[str, Any],
+    game: Mapping[str, Any],
+    place: Sequence[int],
+    messages: Sequence[Message],
+    allowed: float,
+) -> str:
+    """Return a digest of all on which an answer depends.
+
+    Args:
+        model: name, server and settings of the model.
+        game: name, version, options and digest of data.
+        place: game seed, seat, decision and attempt.
+        messages: the conversation, so also the mode, the rules and the version of the prompts.
+        allowed: seconds allowed for the answer.
+    """
+    parts = {"model": model, "game": game, "place": place, "messages": messages, "allowed": allowed}
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:24]
 
 
 class Transcript:
