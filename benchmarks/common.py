@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 from garden_agents.evaluation.jobs import differences
+from garden_agents.evaluation.run_files import CONFIG
 from garden_agents.registry import load_agent
 
 from garden_core import Batch, Game
@@ -186,7 +187,7 @@ def train(folder: Path, result: str, command: Sequence[str], resume: Sequence[st
     if (folder / result).exists():
         return
     words = [*command, "--run", str(folder)]
-    if (folder / "config.toml").exists():
+    if (folder / CONFIG).exists():
         words = [*resume, "--resume", str(folder)]
     words = [sys.executable, "-m", "garden_agents", *words]
     done = subprocess.run(words, capture_output=True, text=True, check=False)

@@ -23,6 +23,7 @@ from typing import Any, Literal
 
 import numpy as np
 import tyro
+from garden_agents.evaluation.run_files import METRICS
 from garden_agents.games import hints_of
 from garden_agents.training import ppo
 
@@ -129,7 +130,7 @@ def trained(name: str, network: Literal["flat", "board"], arguments: Arguments) 
                 run=Path(folder) / "run",
             )
         )
-        with (run / "metrics.csv").open(newline="") as file:
+        with (run / METRICS).open(newline="") as file:
             rows = list(csv.DictReader(file))
     return float(rows[-1]["decisions"]) / float(rows[-1]["seconds"])
 

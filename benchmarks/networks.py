@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 import tyro
 from garden_agents.errors import one_line_errors
-from garden_agents.evaluation.compare import compare, in_words
+from garden_agents.evaluation.compare import GAMES, compare, in_words
 from garden_agents.evaluation.jobs import CORES
 from garden_agents.evaluation.pairs import Games
-from garden_agents.evaluation.sequential import SequentialTest
+from garden_agents.evaluation.sequential import ELO, ERRORS, SequentialTest
 from garden_agents.games import hints_of
 from garden_agents.networks import NETWORK, SUFFIX
 from garden_agents.networks.network_agent import Description, NetworkAgent, load
@@ -43,11 +43,11 @@ class Arguments:
     """folder of a training run"""
     num_players: int | None = None
     """number of players; the game's default if not given"""
-    elo: tuple[float, float] = (0.0, 20.0)
+    elo: tuple[float, float] = ELO
     """the lead in Elo points that is needed, and the one that should not be missed"""
-    errors: tuple[float, float] = (0.05, 0.1)
+    errors: tuple[float, float] = ERRORS
     """largest chances of replacing a network that is as strong, and of keeping one although the new one has the second lead"""
-    games: int = 20_000
+    games: int = GAMES
     """largest number of games; if the comparison is still open then, the old network stays"""
     seed: int = 0
     """seed of the games"""

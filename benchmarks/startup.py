@@ -22,6 +22,7 @@ import tyro
 from garden_agents.evaluation.plots import COLOURS, plot
 
 from benchmarks.common import RESULTS, OtherCores, save, spread
+from garden_core.registry import GAMES
 
 INTERFACES = {"env()": "pettingzoo_env.env(game)", "Batch": "garden_core.Batch(game, 64)"}
 PARTS = ("import", "make", "reset", "step")
@@ -66,7 +67,7 @@ class Options:
 
 def main(options: Options) -> None:
     """Measure, print, and write the results."""
-    announced = {point.name: point for point in entry_points(group="garden_core.games")}
+    announced = {point.name: point for point in entry_points(group=GAMES)}
     names = options.games or tuple(sorted(announced))
     if options.plain_numba:
         without_parts(announced, names, options)

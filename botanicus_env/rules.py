@@ -944,12 +944,6 @@ def points(state, params, out):
 
 
 @compiled
-def public_points(state, params, out):
-    """Fill `out` as `points`: all that scores is open."""
-    points(state, params, out)
-
-
-@compiled
 def standings(state, params, out):
     """Fill `out`, int32 (4,): by score, level ones by the Flower's place in the last stack [9.3]."""
     points(state, params, out)

@@ -78,15 +78,9 @@ def observe(state, params, player, out):
 
 @compiled
 def points(state, params, out):
-    """Fill `out`, int32 (2,): 1 for the winner. Also the public points and the standings."""
+    """Fill `out`, int32 (2,): 1 for the winner. By default also the public points and the standings."""
     for p in range(SEATS):
         out[p] = state.winner == p
-
-
-@compiled
-def resample(state, params, player, seed):
-    """Seed the generator: nothing is hidden."""
-    seed_rng(state.rng, seed)
 
 
 class ConnectFour(Game):
@@ -112,9 +106,6 @@ class ConnectFour(Game):
         apply_action=apply_action,
         observe=observe,
         points=points,
-        public_points=points,
-        standings=points,
-        resample=resample,
     )
     labels = tuple(f"column {column}" for column in range(COLUMNS))
     reward_divisor = 1

@@ -60,15 +60,9 @@ def observe(state, params, player, out):
 
 @compiled
 def points(state, params, out):
-    """Fill `out`, int32 (2,): 1 for the winner. Also the public points and the standings."""
+    """Fill `out`, int32 (2,): 1 for the winner. By default also the public points and the standings."""
     for p in range(SEATS):
         out[p] = state.winner == p
-
-
-@compiled
-def resample(state, params, player, seed):
-    """Seed the generator: nothing is hidden."""
-    seed_rng(state.rng, seed)
 
 
 class TicTacToe(Game):
@@ -92,9 +86,6 @@ class TicTacToe(Game):
         apply_action=apply_action,
         observe=observe,
         points=points,
-        public_points=points,
-        standings=points,
-        resample=resample,
     )
     labels = tuple(f"cell {cell}" for cell in range(CELLS))
     observation_shape = (2 * CELLS,)

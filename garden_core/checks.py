@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+SEEDS = 2**64
+"""Number of seeds, which are 0 to SEEDS - 1."""
 _SHOWN = 80  # characters of a wrong value in a message
 
 
@@ -66,7 +68,7 @@ def as_seed(seed: Any) -> np.uint64:
     Raises:
         ValueError: if it is not a whole number from 0 to 2**64 - 1.
     """
-    return np.uint64(as_integer(seed, "seed", "0 to 2**64 - 1", 0, 2**64 - 1))
+    return np.uint64(as_integer(seed, "seed", "0 to 2**64 - 1", 0, SEEDS - 1))
 
 
 def as_seeds(seeds: Any, count: int) -> np.ndarray:

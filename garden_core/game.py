@@ -17,6 +17,7 @@ import numpy as np
 
 from garden_core.checks import as_seat, short
 from garden_core.files.data import DataFile, read
+from garden_core.files.formats import digest_of_params
 from garden_core.jit import kernels, records
 from garden_core.jit.field_names import check_field_names
 from garden_core.jit.rewards import REWARDS
@@ -307,7 +308,7 @@ class Game(Presentation):
     @functools.cached_property
     def data_digest(self) -> str:
         """Hex digest of the params record, which contains options and data."""
-        return hashlib.sha256(self.params.tobytes()).hexdigest()[:16]
+        return digest_of_params(self.params.tobytes())
 
     @functools.cached_property
     def tables_digest(self) -> str:

@@ -9,6 +9,8 @@ from garden_core.checks import short
 from garden_core.game import Game
 from garden_core.plugins import INSTALL, imported
 
+GAMES = "garden_core.games"
+"""Entry-point group of games."""
 GameClass = type[Game] | str
 """A Game class, or the name by which `game_class` finds one."""
 AnyGame = Game | GameClass
@@ -26,7 +28,7 @@ def list_games() -> list[str]:
         True
     """
     _announced.clear()
-    _announced.update({point.name: point for point in entry_points(group="garden_core.games")})
+    _announced.update({point.name: point for point in entry_points(group=GAMES)})
     return sorted(_announced)
 
 

@@ -437,12 +437,6 @@ def points(state, params, out):
 
 
 @compiled
-def public_points(state, params, out):
-    """Fill `out` as `points`: everything is open."""
-    points(state, params, out)
-
-
-@compiled
 def standings(state, params, out):
     """Fill `out`, int32 (5,): the scores, or for all seats the team's, which is the lowest [5.3, 8.1]."""
     points(state, params, out)
@@ -452,9 +446,3 @@ def standings(state, params, out):
             lowest = min(lowest, out[p])
         for p in range(params.num_players):
             out[p] = lowest
-
-
-@compiled
-def resample(state, params, player, seed):
-    """Redraw the future: nothing on the table is hidden [1.8]."""
-    seed_rng(state.rng, seed)

@@ -18,7 +18,7 @@ from garden_agents.networks.architecture import Architecture
 from garden_agents.networks.network_agent import save_network
 from processes import ROOT, python
 
-from benchmarks import language_models
+from benchmarks import common, language_models
 from garden_core import list_games, make
 
 GAME = list_games()[0]
@@ -293,3 +293,15 @@ def test_web(tmp_path):
 
 def test_the_suite_of_evaluate_has_the_leaderboards_ratings():
     assert language_models.anchors(ROOT / "leaderboard") == evaluate.suite()
+
+
+def test_files_made_with_other_settings_are_not_measured(tmp_path):
+    path = tmp_path / "network.pt"
+    common.check_same(path, {"seed": 0, "decisions": 1000})
+    path.write_text("")
+    common.check_same(path, {"seed": 0, "decisions": 1000})
+    with pytest.raises(ValueError, match="made with other settings: decisions is 1000, not 2000"):
+        common.check_same(path, {"seed": 0, "decisions": 2000})
+    (tmp_path / "network.pt.json").unlink()
+    with pytest.raises(ValueError, match="seed is None, not 0"):
+        common.check_same(path, {"seed": 0, "decisions": 1000})

@@ -26,12 +26,14 @@ from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from garden_agents.networks.network import Network
+from garden_agents.networks.network_agent import NetworkAgent
 from garden_agents.programs import ProgramAgent
 from garden_agents.registry import code_of, load_agent
 from garden_core.batch.policies import Policy
 from garden_core.checks import short
 from garden_core.game import Game
 from garden_core.plugins import imported
+from garden_core.registry import GAMES
 
 UNSEEN = "?"
 """First character of the digest of an agent that can change unseen."""
@@ -89,13 +91,11 @@ def identity_of(name: str, game: Game, allow_other_options: bool = False) -> Ide
     with _opened_files() as files:
         policy = load_agent(name, game, allow_other_options=allow_other_options, check=True)
     opened[name] = files = opened.get(name, set()) | files
-    network = getattr(policy, "network", None) or policy
+    network = getattr(policy, "network", None)
+    network = policy if network is None else network
     modules = policy.__module__, network.__module__
-    about = (
-        weights_digest(policy),
-        getattr(network, "value_target", ""),
-    )  # search depends on what values predict
-    digest, unseen = hashlib.sha256(repr(about).encode()), ""
+    target = network.value_target if isinstance(network, NetworkAgent) else ""  # search depends on it
+    digest, unseen = hashlib.sha256(repr((weights_digest(policy), target)).encode()), ""
     for file in itertools.chain(*map(_our_files, modules)):
         digest.update(_digest_of(os.fspath(file)))
     own_digest = getattr(policy, "digest", getattr(network, "digest", None))
@@ -222,7 +222,7 @@ def _libraries() -> tuple[str, ...]:
 @functools.cache
 def _packages() -> frozenset[str]:
     """Return the names of this project's packages and of the packages of installed games."""
-    games = (point.module.partition(".")[0] for point in entry_points(group="garden_core.games"))
+    games = (point.module.partition(".")[0] for point in entry_points(group=GAMES))
     return frozenset({"garden_core", "garden_agents", *games})
 
 

@@ -83,7 +83,7 @@ def _is_network(path: Path) -> bool:
 
 
 def _value(text: str) -> object:
-    """Return the JSON value of a text, for which True, False and None can be capitalised; the text itself if it is no JSON."""
+    """Return the JSON value of a text, for which true, false and null can be capitalised; the text itself if it is no JSON."""
     for json_text in (text, text.lower()) if text.lower() in ("true", "false", "null") else (text,):
         with contextlib.suppress(ValueError, RecursionError):  # also an integer of thousands of digits
             return json.loads(json_text, parse_constant=_no_json)

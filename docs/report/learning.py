@@ -22,6 +22,7 @@ import numpy as np
 import tyro
 from garden_agents.evaluation.matches import meet
 from garden_agents.evaluation.plots import COLOURS, plot
+from garden_agents.evaluation.run_files import EVALUATIONS, KEPT, RESULTS
 from garden_agents.networks.network_agent import NetworkAgent
 
 from benchmarks import common
@@ -85,11 +86,11 @@ def run(game: str, seed: int, minutes: float, way: str, folder: Path, evaluation
     arguments = way.removeprefix(DEFAULT).split()
     limits = f"--minutes {minutes:g} --threads 1 --seed {seed} {evaluations}"
     command = ["train", game, *arguments, *limits.split()]
-    common.train(folder, "evaluation.json", command, ["train", *arguments])
-    with (folder / "evaluations.csv").open(newline="") as file:
+    common.train(folder, RESULTS, command, ["train", *arguments])
+    with (folder / EVALUATIONS).open(newline="") as file:
         rows = list(csv.DictReader(file))
-    columns = {key: [round(float(row[key]), 4) for row in rows] for key in rows[0] if key != "kept"}
-    final = json.loads((folder / "evaluation.json").read_text("utf-8"))["results"]
+    columns = {key: [round(float(row[key]), 4) for row in rows] for key in rows[0] if key != KEPT}
+    final = json.loads((folder / RESULTS).read_text("utf-8"))["results"]
     about = {"game": game, "seed": seed, "minutes": minutes, "way": way}
     return about | {"evaluations": columns, "final": final}
 

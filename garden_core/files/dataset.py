@@ -19,7 +19,7 @@ import msgspec
 import numpy as np
 
 from garden_core.batch.seats import FORFEITED
-from garden_core.checks import as_integer, as_seed, one_line, short
+from garden_core.checks import SEEDS, as_integer, as_seed, one_line, short
 from garden_core.errors import DatasetError
 from garden_core.files import array_files, recorded
 from garden_core.files.game_files import GameContent, checked, content_of, game_of
@@ -385,7 +385,7 @@ def _checked(game: Game, agents: int, given: Record) -> Record:
     if given.forfeited is None:
         given = given._replace(forfeited=np.full(n, -1))
     limits = {
-        "seeds": ((n,), 0, 2**64 - 1),
+        "seeds": ((n,), 0, SEEDS - 1),
         "lengths": ((n,), 0 if np.any(np.asarray(given.forfeited) != -1) else 1, game.max_game_length),
         "actions": ((decisions,), 0, game.num_actions - 1),
         "lineups": ((n, game.num_players), 0, agents - 1),

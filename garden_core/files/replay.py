@@ -7,14 +7,13 @@ the game again; it imports no code and opens no other file.
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import json
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import msgspec
 import numpy as np
@@ -24,13 +23,13 @@ from garden_core.batch.policies import Policy, ask
 from garden_core.checks import as_seed, one_line, short
 from garden_core.errors import ReplayError
 from garden_core.files.disk import read_regular, write_json
+from garden_core.files.formats import REPLAY, Ended, checksum, ended
 from garden_core.files.game_files import GameContent, checked, content_of, game_of
 from garden_core.game import Game
 from garden_core.jit import kernels
 from garden_core.registry import GameClass
 from garden_core.render.svg import height_of, to_pixels
 
-FORMAT = "garden-replay-1"
 LIMIT = 10_000_000
 """Maximum size of a replay's file in bytes."""
 
@@ -44,7 +43,7 @@ class _Content(GameContent, forbid_unknown_fields=True, kw_only=True):
     seed: Annotated[int, msgspec.Meta(ge=0)]
     actions: list[str]
     scores: list[int]
-    ended: Literal["terminated", "truncated", "running"]
+    ended: Ended
     checksum: str
 
 
@@ -80,8 +79,7 @@ class Replay:
             ReplayError: for a seed outside 0 … 2**64 - 1, or an unknown or illegal action; it names the step.
         """
         state = deque(_states(game, seed, actions), maxlen=1)[0]
-        ended = "terminated" if state["terminated"] else "truncated" if state["truncated"] else "running"
-        return cls(game, int(seed), tuple(actions), tuple(game.scores(state)), ended)
+        return cls(game, int(seed), tuple(actions), tuple(game.scores(state)), ended(state))
 
     def states(self) -> Iterator[Any]:
         """Iterate over new state records: after the deal and after every action."""
@@ -130,14 +128,14 @@ class Replay:
     def content(self) -> dict[str, Any]:
         """Return the content of a file, as plain JSON values."""
         content = {
-            "format": FORMAT,
+            "format": REPLAY,
             **content_of(self.game),
             "seed": self.seed,
             "actions": list(self.actions),
             "scores": list(self.scores),
             "ended": self.ended,
         }
-        return content | {"checksum": _checksum(content)}
+        return content | {"checksum": checksum(content)}
 
     def save(self, path: str | Path) -> None:
         """Write the file; an existing one stays whole until the new one is complete."""
@@ -202,7 +200,7 @@ def _read(text: bytes, path: str) -> _Content:
         content = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise ReplayError(f"{one_line(path)} is not a replay: {one_line(error)}") from None
-    return checked(path, content, _Content, FORMAT, _checksum, _KIND)
+    return checked(path, content, _Content, REPLAY, checksum, _KIND)
 
 
 def record(game: Game, policies: Sequence[Policy], seed: int = 0) -> Replay:
@@ -247,7 +245,3 @@ def _states(game: Game, seed: int, actions: Sequence[str]) -> Iterator[Any]:
             raise ReplayError(f"step {step}: {label!r} is illegal there")
         kernels.apply_action(states[0], game.params[0], action)
         yield states.copy()[0]
-
-
-def _checksum(content: dict[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()

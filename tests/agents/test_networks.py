@@ -7,7 +7,7 @@ import garden_agents
 import numpy as np
 import pytest
 import torch
-from garden_agents import NetworkAgent, load_agent
+from garden_agents import NetworkAgent, load_agent, registry
 from garden_agents.evaluation.arena import round_robin
 from garden_agents.games import hints_of
 from garden_agents.networks.architecture import Architecture, new_network
@@ -466,3 +466,32 @@ def test_arguments_of_own_agents_have_names_and_values(arguments):
         return
     with pytest.raises(ValueError, match=r"arguments are \?NAME=VALUE, and further ones &NAME=VALUE"):
         load_agent(f"own_agents:guiding{arguments}", make("cacti"))
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments"),
+    [
+        ('a="R&D=1"&b=R', {"a": "R&D=1", "b": "R"}),
+        ('a="Not Lower"&b=Not Lower', {"a": "Not Lower", "b": "Not Lower"}),
+        ("a=True&b=null&c=None&d=1.5", {"a": True, "b": None, "c": "None", "d": 1.5}),
+        ('a="1.10"&b=1.10&c=NaN', {"a": "1.10", "b": 1.1, "c": "NaN"}),
+        ("a=x=y", {"a": "x=y"}),
+        ('a="x-mcts:3"-mcts:5', {"a": "x-mcts:3"}),
+    ],
+)
+def test_arguments_in_an_agents_name(text, arguments):
+    assert registry.arguments_of(f"module:make?{text}") == arguments
+
+
+@pytest.mark.parametrize("name", ["own_agents:guiding?last=true&last=false", "own_agents:guiding?R&D=1"])
+def test_no_argument_in_an_agents_name_is_lost(name):
+    with pytest.raises(ValueError, match=r"an argument is repeated|arguments are"):
+        load_agent(name, make("cacti"))
+
+
+def test_an_argument_can_be_passed_as_data():
+    for name in ("own_agents:guiding", "own_agents:guiding?value=1"):
+        agent = load_agent(name, make("cacti"), arguments={"value": 0.25})
+        assert agent.evaluate(None, np.ones((1, 3), np.int8))[1] == 0.25
+    with pytest.raises(ValueError, match="only an agent module:attribute takes arguments, not 'greedy'"):
+        load_agent("greedy", make("cacti"), arguments={"value": 1})

@@ -21,7 +21,8 @@ ABOVE_GAMES = ("garden_agents", "benchmarks", "tests", "examples")
 
 FLOORS = {
     "garden_core": (
-        "files.disk forks checks errors files.array_files render.svg render.display batch.threads positions files.data files plugins "
+        "files.disk files.formats forks checks errors files.array_files render.svg render.display batch.threads positions files.data "
+        "files plugins "
         "jit.rows jit.fingerprints jit.numba_private jit.decorator jit.rng jit.rewards options jit.kernels jit.loops jit "
         "jit.field_names presentation game chance registry files.game_files files.recorded batch.choices batch.seats "
         "batch.gpu_records batch.gpu_cache batch.gpu_kernels batch.gpu batch.cpu batch.batch batch.policies files.replay "
@@ -195,3 +196,35 @@ def test_no_module_imports_a_private_name_of_another(name):
     for node in ast.walk(ast.parse(EVERY[name].read_text())):
         if isinstance(node, ast.ImportFrom) and package(node.module or "") in PACKAGES:
             assert not [alias.name for alias in node.names if alias.name.startswith("_")]
+
+
+TYPED_ONCE = {
+    "garden-replay-1": "garden_core.files.formats",
+    "garden-dataset-1": "garden_core.files.dataset",
+    "garden_core.games": "garden_core.registry",
+    "one for all seats": "garden_agents.evaluation.pairs",
+    "config.toml": "garden_agents.evaluation.run_files",
+    "metrics.csv": "garden_agents.evaluation.run_files",
+    "evaluations.csv": "garden_agents.evaluation.run_files",
+    "exploit.json": "garden_agents.evaluation.run_files",
+    "terminated or truncated or running": "garden_core.files.formats",
+}
+"""Constants on which files agree that were written at different times or in different places, and the module that has them."""
+
+
+@pytest.mark.parametrize(("constant", "owner"), TYPED_ONCE.items())
+def test_a_constant_is_typed_once(constant, owner):
+    """Docstrings and tests can repeat it."""
+    parts = set(constant.split(" or "))
+    found = {}
+    for path in [*EVERY.values(), *(ROOT / "docs").rglob("*.py")]:
+        tree = ast.parse(path.read_text())
+        said = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        texts = {
+            node.value
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in said
+        }
+        if parts <= texts:
+            found[path] = True
+    assert [*found] == [EVERY[owner]]

@@ -186,3 +186,10 @@ def test_rules_that_are_missing_are_named(missing, information, words):
     rules = Pig.rules._replace(**dict.fromkeys(missing))
     with pytest.raises(TypeError, match=rf"test_kernels\.py: the rules of Lacking {words}"):
         type("Lacking", (Pig,), {"__module__": __name__, "information": information, "rules": rules})
+
+
+@pytest.mark.parametrize("name", ["mars", "botanicus", "connect_four:ConnectFour", "tic_tac_toe:TicTacToe"])
+def test_games_leave_defaults_to_the_core(name):
+    game = garden_core.make(name)
+    assert game.rules.public_points is game.rules.points
+    assert game.information == "imperfect" or game.rules.resample is kernels.redraw_nothing

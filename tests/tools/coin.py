@@ -42,11 +42,6 @@ def points(state, params, out):
     out[0], out[1] = state.right[0], state.right[1]
 
 
-@compiled
-def resample(state, params, player, seed):
-    seed_rng(state.rng, seed)
-
-
 class Coin(Game):
     """Two players guess in turn; each right guess is a point."""
 
@@ -56,7 +51,7 @@ class Coin(Game):
         Option("max_decisions", 100, "cap", low=1, high=1000),
     )
     state_fields = (("right", "i4", 2), ("turns", "i4"))
-    rules = Kernels(deal, legal_actions, apply_action, observe, points, points, points, resample)
+    rules = Kernels(deal, legal_actions, apply_action, observe, points)
     labels = ("heads", "tails")
     observation_shape = (2,)
     reward_divisor = float(TURNS)

@@ -3,12 +3,15 @@
 import inspect
 import io
 import json
+import re
 import subprocess
 import sys
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
+from garden_agents import play
 from garden_agents.play.static import _python_files, _zipped
 from garden_agents.wasm.export import fields_of
 
@@ -106,6 +109,45 @@ class Child:
         else:
             kernels.resample(states[0], params, message["seat"], message["seed"])
         return states.tobytes().hex()
+
+
+LOCAL = """
+import json, sys
+from types import ModuleType
+sys.path[:0] = [sys.argv[1]]
+import stand_ins
+stand_ins.install(sys.argv[1] + "/garden_core")
+ffi = sys.modules["pyodide.ffi"] = ModuleType("pyodide.ffi")
+sys.modules["pyodide"] = ModuleType("pyodide")
+ffi.JsException, ffi.to_js = RuntimeError, None
+import local
+content = json.loads(sys.stdin.readline())
+saved = {key: value for key, value in content.items() if key != "checksum"}
+print(json.dumps([local.REPLAY, local.checksum(saved), [local.ended(state) for state in json.loads(sys.stdin.readline())], local.AGENTS]))
+for seed in (2**64 - 1, 2**64, -1, True, "3"):
+    try:
+        print(local.as_seed(seed))
+    except ValueError:
+        print("refused")
+"""
+
+
+def test_the_page_without_a_server_writes_the_same_replays(tmp_path):
+    replay = record(make("cacti"), [RandomPolicy(1), RandomPolicy(2)], seed=3).content()
+    with zipfile.ZipFile(io.BytesIO(_zipped(_python_files([])))) as archive:
+        archive.extractall(tmp_path)
+    states = [{"terminated": end == 1, "truncated": end == 2} for end in range(3)]
+    given = f"{json.dumps(replay)}\n{json.dumps(states)}\n"
+    command = [sys.executable, "-IS", "-c", LOCAL, str(tmp_path)]
+    ran = subprocess.run(command, input=given, text=True, capture_output=True, check=True)
+    first, *seeds = ran.stdout.splitlines()
+    format_, checksum, ended, agents = json.loads(first)
+    assert (format_, checksum) == (replay["format"], replay["checksum"])
+    assert ended == ["running", "terminated", "truncated"]
+    assert seeds == [str(2**64 - 1), *["refused"] * 4]
+    script = Path(play.__file__).with_name("page.js").read_text()
+    (levels,) = re.findall(r"^const LEVELS = \{(.*)\};$", script, re.MULTILINE)
+    assert {name.strip('"') for name in re.findall(r'("[^"]+"|\w+): "', levels)} == set(agents)
 
 
 @pytest.mark.parametrize(

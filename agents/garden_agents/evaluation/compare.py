@@ -19,9 +19,11 @@ from garden_agents.evaluation.jobs import blocks, check
 from garden_agents.evaluation.matches import Result, alone_shares, result_of, short
 from garden_agents.evaluation.pairs import BLOCK, Games, Job, PairArguments
 from garden_agents.evaluation.plots import COLOURS, GREY, plot
-from garden_agents.evaluation.sequential import Look, SequentialTest, elo_of
+from garden_agents.evaluation.sequential import ELO, ERRORS, Look, SequentialTest, elo_of
 from garden_agents.progress import progress_bar
 
+GAMES = 20_000
+"""Usual largest number of games."""
 PACKAGES = ("garden-envs", "numpy", "numba")
 
 
@@ -29,7 +31,7 @@ def compare(
     played: Games,
     pair: tuple[str, str],
     test: SequentialTest,
-    games: int = 20_000,
+    games: int = GAMES,
     processes: int = 1,
     ray: str | None = None,
     on_look: Callable[[Look], object] | None = None,
@@ -149,11 +151,11 @@ class Arguments(PairArguments):
     """the agent: random, greedy, mcts:400, network, network-mcts:100, a run's folder, module:attribute, program:COMMAND"""
     opponent: tyro.conf.Positional[str]
     """its opponent, in all other seats"""
-    elo: tuple[float, float] = (0.0, 20.0)
+    elo: tuple[float, float] = ELO
     """two leads in Elo points; the command stops when the agent's lead is clearly above the first or below the second one"""
-    errors: tuple[float, float] = (0.05, 0.1)
+    errors: tuple[float, float] = ERRORS
     """largest shares of wrong answers that the lead is above the first one, and that it is below the second one"""
-    games: int = 20_000
+    games: int = GAMES
     """largest number of games, rounded up to blocks of about 50; the command stops earlier if the answer is clear"""
 
 

@@ -30,6 +30,7 @@ from garden_agents.evaluation.jobs import CORES, check, digest_of
 from garden_agents.evaluation.matches import Result
 from garden_agents.evaluation.pairs import (
     BLOCK,
+    DEALS,
     KEPT_LIMIT,
     Job,
     JobResults,
@@ -114,7 +115,7 @@ class Table:
             "version": game.version,
             "num_players": game.num_players,
             "seed": SEED,
-            "deals": "one for all seats",
+            "deals": DEALS,
         }
 
     @functools.cached_property

@@ -32,6 +32,7 @@ from garden_core.game import Game
 BLOCK = 50  # games in a job, rounded up to a multiple of the number of players
 RETRIES = 5  # of a job on a Ray cluster whose worker died
 KEPT_LIMIT = 500_000_000  # largest file of finished jobs, bytes
+DEALS = "one for all seats"  # how lineups share deals, in files of games
 PICTURES = (".png", ".svg", ".pdf")
 
 
@@ -235,7 +236,7 @@ def _kept(
         "data": game.data_digest,
         "rules": game.state_dtype.descr[-1][0],
         "seed": seed,
-        "deals": "one for all seats",
+        "deals": DEALS,
         "garden-envs": version("garden-envs"),
     }
     damaged = ValueError(f"{path} is damaged, or no file of finished jobs; {advice}")

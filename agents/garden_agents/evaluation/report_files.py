@@ -15,10 +15,18 @@ import numpy as np
 from garden_agents.evaluation.matches import Result, wilson
 from garden_agents.evaluation.page_parts import duration, facts, quiet, table, words
 from garden_agents.evaluation.plots import learning_curves, svg_plot
-from garden_agents.evaluation.run_files import EVALUATIONS, KEPT, METRICS, RESULTS, TEAM, Config, read_rows
+from garden_agents.evaluation.run_files import (
+    EVALUATIONS,
+    EXPLOIT,
+    KEPT,
+    METRICS,
+    RESULTS,
+    TEAM,
+    Config,
+    read_rows,
+)
 from garden_core.files.disk import read_regular
 
-EXPLOIT = "exploit.json"
 RESULTS_LIMIT = 1_000_000  # largest file of results, bytes
 MOST_ROWS, MOST_EVALUATIONS = 4000, 200  # of the tables
 MOST_AGENTS, MOST_RESULTS = 12, 100

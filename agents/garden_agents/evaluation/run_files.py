@@ -18,6 +18,8 @@ from garden_core.files.disk import read_regular
 CONFIG, METRICS, EVALUATIONS = "config.toml", "metrics.csv", "evaluations.csv"
 RESULTS = "evaluation.json"
 """The final evaluation."""
+EXPLOIT = "exploit.json"
+"""The results of a best response."""
 KEPT = "kept"
 """Column of evaluations.csv: decisions of the network that was kept."""
 TEAM = "team"

@@ -8,6 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 STEPS = 40  # of a bisection
+ELO, ERRORS = (0.0, 20.0), (0.05, 0.1)
+"""The usual two leads, and the usual largest shares of wrong answers."""
 LARGEST = 0.75  # share of the capital that a bet can lose
 
 
@@ -67,8 +69,8 @@ class SequentialTest:
     def __init__(
         self,
         num_players: int,
-        elo: tuple[float, float] = (0.0, 20.0),
-        errors: tuple[float, float] = (0.05, 0.1),
+        elo: tuple[float, float] = ELO,
+        errors: tuple[float, float] = ERRORS,
     ) -> None:
         if not -2000 <= elo[0] < elo[1] <= 2000:
             raise ValueError(

@@ -16,7 +16,7 @@ from garden_agents.play.shown import ADVISER, OTHER_ADVISER, PERSON, Move, Shown
 from garden_agents.registry import load_agent, make_game
 from garden_core.batch.batch import Batch
 from garden_core.batch.policies import FORFEIT, Policy, ask
-from garden_core.checks import as_seed
+from garden_core.checks import SEEDS, as_seed
 from garden_core.files.replay import Replay
 from garden_core.game import Game
 from garden_core.jit.rng import game_seed
@@ -190,7 +190,7 @@ def agents_of(
     return [
         None
         if name == PERSON
-        else load_agent(name, game, (seed + seat) % 2**64, allow_other_options, check=True)
+        else load_agent(name, game, (seed + seat) % SEEDS, allow_other_options, check=True)
         for seat, name in enumerate(names)
     ]
 

@@ -14,6 +14,8 @@ PERSON = "human"
 """The name of a person among the names of agents."""
 ADVISER, OTHER_ADVISER = "network-mcts:100", "mcts:400"
 """The agents that give hints; the second one if the first one cannot play the game."""
+AGENTS = (PERSON, "network", ADVISER, "greedy", "mcts:100", "random")
+"""Players that every page offers; page.js has words for each."""
 SHOW_SECONDS = 0.1
 """Seconds within which several moves of agents are shown as one position."""
 

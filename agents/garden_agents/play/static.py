@@ -52,6 +52,7 @@ CORE = (
     "jit/rewards",
     "files/data",
     "files/disk",
+    "files/formats",
 )
 """Files of garden_core that showing a position needs."""
 HERE, CORE_FOLDER = Path(play.__file__).parent, Path(garden_core.__file__).parent

@@ -34,7 +34,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from garden_agents.play.match import Arguments, Match, agents_of, new_replay, set_up
 from garden_agents.play.rooms import New, Page, PictureStyle, Room, decode
-from garden_agents.play.shown import PERSON, RefusedError
+from garden_agents.play.shown import AGENTS, PERSON, RefusedError
 from garden_agents.registry import is_built_in
 from garden_core.checks import as_seed, one_line, short
 from garden_core.files.replay import Replay
@@ -50,8 +50,8 @@ PAGE_LIMIT = 16
 """Largest number of open pages of one seat."""
 MESSAGE_LIMIT = 4_000_000
 """Largest message of a page, which may hold a replay, bytes."""
-AGENTS = ("network", "network-mcts:100", "greedy", "mcts:100", "mcts:400", "mcts:1600", "random")
-"""Agents that the page offers. It also accepts built-in agents, and those named on the command line."""
+OFFERED = (*AGENTS, "mcts:400", "mcts:1600")
+"""Players that the page offers. It also accepts built-in agents, and those named on the command line."""
 LOCAL = ("127.0.0.1", "localhost")
 """Names of this machine for itself."""
 HEADERS = {
@@ -276,7 +276,7 @@ class Server:
             for_owners = {
                 "links": [{"seat": seat, "key": key} for key, seat in room.links.items()],
                 "games": [described(name) for name in self.games],
-                "agents": [PERSON, *dict.fromkeys([*AGENTS, *self.arguments.seats])],
+                "agents": [*dict.fromkeys([*OFFERED, *self.arguments.seats])],
             }
         return {
             "type": "welcome",

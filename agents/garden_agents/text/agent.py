@@ -23,7 +23,7 @@ from garden_agents.text.prompts import MODES, RULES, Message, Mode, Rules, promp
 from garden_agents.text.transcripts import Line, Reply, Transcript, key_of
 from garden_core.batch.batch import Batch
 from garden_core.batch.policies import FORFEIT
-from garden_core.checks import as_integer, as_seed, check_choice, short
+from garden_core.checks import SEEDS, as_integer, as_seed, check_choice, short
 from garden_core.files.game_files import content_of
 from garden_core.game import Game
 from garden_core.jit.rng import bounded, seed_rng
@@ -363,7 +363,7 @@ class TextAgent:
         """Return a random legal action, which depends only on the agent's seed and on the decision."""
         game_seed, seat, made, _ = decision.place
         rng_state = np.zeros(4, np.uint64)
-        seed_rng(rng_state, np.uint64((game_seed + self.seed * 2**32 + made * 8 + seat) % 2**64))
+        seed_rng(rng_state, np.uint64((game_seed + self.seed * 2**32 + made * 8 + seat) % SEEDS))
         legal = [
             entry["action"] for entry in self.game.seat_view(decision.state, seat=decision.seat)["legal"]
         ]

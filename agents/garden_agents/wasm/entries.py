@@ -22,6 +22,7 @@ from garden_agents.search.halving import Roots, halve_rows, read_root
 from garden_agents.search.redraws import redraw_rows
 from garden_agents.search.selection import Selection, descend_rows
 from garden_agents.search.simulation import Rollouts, simulate
+from garden_agents.search.tree import GREEDY as GREEDY_PRIOR
 from garden_agents.search.tree import Leaves, Tree, node_type
 from garden_agents.wasm.c_functions import part_of
 from garden_agents.wasm.compiler import Entry
@@ -159,7 +160,7 @@ def search(
     _start(trees)
     player, n = np.int64(root[0].current_player), root_params[0].num_players
     how = (
-        Selection(player, np.int64(GREEDY), PLAYOUT_EXPLORATION),
+        Selection(player, np.int64(GREEDY_PRIOR), PLAYOUT_EXPLORATION),
         Rollouts(np.int64(GREEDY), np.int64(DEPTH)),
     )
     tree = Tree(trees.nodes[0], trees.used[0], trees.path[0], trees.considered[0])

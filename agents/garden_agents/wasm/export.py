@@ -24,13 +24,17 @@ from garden_agents.networks.network_agent import NetworkAgent, shipped
 from garden_agents.wasm.compiler import compile_module
 from garden_agents.wasm.entries import AGENTS, RULES, Array, arrays, entry, with_network
 from garden_agents.wasm.entries import arguments as arguments_of
+from garden_core.batch.choices import GREEDY, RANDOM
+from garden_core.batch.policies import NETWORK_STREAM, SEARCH_STREAM
 from garden_core.files.disk import write_atomically
 from garden_core.game import Game
 from garden_core.options import REWARD, Option
 from garden_core.registry import game_class
 
-FORMAT = 1
+FORMAT = 2
 """Version of the description's format."""
+STREAMS = {"random": RANDOM, "greedy": GREEDY, "search": SEARCH_STREAM, "network": NETWORK_STREAM}
+"""Purposes of agents' random numbers, see `garden_core.batch.policies.Streams`."""
 SCRIPTS = ("game.js", "game.d.ts")
 """Files of this package that are copied."""
 CHILD = """
@@ -144,6 +148,7 @@ class Exported:
             "version": game.version,
             "summary": game.summary,
             "max_players": game.max_players,
+            "streams": STREAMS,
             "options": [
                 {
                     "name": o.name,
@@ -178,6 +183,11 @@ def array_of(array: Array) -> list[Any]:
     """Return type, bytes of an entry, shape, and the array whose memory it is."""
     kind = "record" if array.dtype.names else array.dtype.str[1:]
     return [kind, array.dtype.itemsize, list(array.shape), array.same]
+
+
+def _script(name: str) -> bytes:
+    """Return a script, with the version of the format that it reads."""
+    return (Path(__file__).parent / name).read_bytes().replace(b"FORMAT = 0", f"FORMAT = {FORMAT}".encode())
 
 
 def _numbered(function: Callable[..., Any], number: int) -> Callable[..., Any]:
@@ -258,7 +268,7 @@ def write(arguments: Arguments) -> None:
         f"{name}.wasm": module,
         f"{name}.json": json.dumps(description, default=msgspec.to_builtins, separators=(",", ":")).encode(),
     }
-    files |= {script: (Path(__file__).parent / script).read_bytes() for script in SCRIPTS}
+    files |= {script: _script(script) for script in SCRIPTS}
     for file, content in files.items():
         write_atomically(folder / file, content)
         print(f"{folder / file}: {len(content) / 1000:,.0f} kB", flush=True)

@@ -5,7 +5,7 @@ const TYPES = {
   i8: BigInt64Array, u8: BigUint64Array, f4: Float32Array, f8: Float64Array, record: Uint8Array,
 };
 const LAST = 2n ** 64n - 1n;
-const STREAMS = { random: 0n, greedy: 1n, search: 2n, network: 3n }; // purposes of agents' random numbers, as in Python
+const FORMAT = 0; // of the description; export.py fills it in
 
 /**
  * Load a game; return its class. `read(name)` returns a promise of the bytes of a file that `garden export` wrote.
@@ -13,7 +13,7 @@ const STREAMS = { random: 0n, greedy: 1n, search: 2n, network: 3n }; // purposes
 export async function load(name, read) {
   const [text, code] = await Promise.all([read(`${name}.json`), read(`${name}.wasm`)]);
   const description = JSON.parse(new TextDecoder().decode(text));
-  if (description.format !== 1) throw new Error(`${name}.json has format ${description.format}, not 1`);
+  if (description.format !== FORMAT) throw new Error(`${name}.json has format ${description.format}, not ${FORMAT}`);
   const { instance } = await WebAssembly.instantiate(code, {});
   const module = new Module(description, instance.exports, read);
   return class extends Game {
@@ -172,10 +172,10 @@ class Game {
     this.tables = setting.tables;
     Object.assign(this, description.spaces[setting.space]);
     const size = this.observation_shape.reduce((a, b) => a * b, 1), a = this.num_actions;
-    const arrays = { ...this.kind.arrays, mask: ["i1", 1, [a]], observation: ["i1", 1, [size]] };
-    for (const name of ["results_visits", "results_shares", "results_scores", "scratch_action_values"]) arrays[name] = [...arrays[name].slice(0, 2), [a]];
-    arrays.scratch_masks = ["i1", 1, [3, a]];
-    arrays.trees_considered = ["i1", 1, [1, a]];
+    const arrays = { ...this.kind.arrays };
+    const withLast = (name, length) => { arrays[name] = [...arrays[name].slice(0, 2), [...arrays[name][2].slice(0, -1), length], arrays[name][3]]; };
+    withLast("observation", size);
+    for (const name of ["mask", "results_visits", "results_shares", "results_scores", "scratch_action_values", "scratch_masks", "trees_considered"]) withLast(name, a);
     this.arrays = new Arrays(module, arrays, { nodes: 2, players: this.options.num_players });
     this.arrays.view("root_params").set(Uint8Array.from(atob(setting.params), (letter) => letter.charCodeAt(0)));
     for (const { name, values } of description.options) {
@@ -295,7 +295,7 @@ class Game {
 
   /** Return a generator as row 0 of an agent in Python has it. */
   stream(purpose, seed) {
-    const start = this.#call("game_seed", { seed: wide(seed), row: 0n, episode: LAST - STREAMS[purpose] });
+    const start = this.#call("game_seed", { seed: wide(seed), row: 0n, episode: LAST - BigInt(this.module.description.streams[purpose]) });
     this.#call("seed_rng", { seed: start });
     return this.arrays.view("rng_state").slice();
   }

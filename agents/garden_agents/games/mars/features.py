@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from garden_agents.games.mars.look_ahead import NUM_COLUMNS, PHASES, fill_look_ahead
+from garden_agents.games.mars.look_ahead import NUM_COLUMNS, PHASES, SCALARS, fill_look_ahead
 from garden_core.jit import compiled
 from mars_env.board import CENTRE, MAX_DIE, NUM_COLOURS, NUM_HEXES, RAYS
 from mars_env.rules import GARDENER_PLANES, NUM_BOARD_PLANES, SEAT_SCALARS, num_gardener_planes
@@ -18,7 +18,6 @@ _NUM_OWN = NUM_COLOURS + 3  # number of the features filled in this file
 
 _GROUPS = NUM_BOARD_PLANES  # column of the first group size
 _FIRST = _GROUPS + NUM_COLOURS + 1  # column of the first feature filled here
-_SCALARS = NUM_BOARD_PLANES * NUM_HEXES
 _SPACES = 63  # number of spaces ahead on the score track that count
 _ONE = np.uint64(1)
 
@@ -72,7 +71,7 @@ def _fill(seen, scratch, hexes, each):
         largest, best = 0, 0
         for colour in range(NUM_COLOURS):
             size, points = 0, 0
-            if seen[_SCALARS + colour] > 0 and not has_flower and hex_ != CENTRE:
+            if seen[SCALARS + colour] > 0 and not has_flower and hex_ != CENTRE:
                 size = np.int64(hexes[hex_, _GROUPS + colour])
                 points = _onward(size, held)
             hexes[hex_, _FIRST + colour] = points
@@ -115,7 +114,7 @@ def _mark_targets(seen, blocked, out, each):
 
 @compiled
 def _score(seen, offset):
-    at = _SCALARS + offset * SEAT_SCALARS + NUM_COLOURS
+    at = SCALARS + offset * SEAT_SCALARS + NUM_COLOURS
     return 16 * np.int64(seen[at]) + np.int64(seen[at + 1])
 
 

@@ -56,8 +56,8 @@ _ALL_COLOURS = NUM_COLOURS  # the set of all flowers
 _WORDS = 12  # entries of a set
 
 # Indexes in an observation: the scalars, among them the player to move, the dice, the phase, the number of players
-_SCALARS = NUM_BOARD_PLANES * NUM_HEXES
-_TURN = _SCALARS + MAX_PLAYERS * SEAT_SCALARS
+SCALARS = NUM_BOARD_PLANES * NUM_HEXES
+_TURN = SCALARS + MAX_PLAYERS * SEAT_SCALARS
 _VALUES = _TURN + MAX_PLAYERS
 PHASES = _VALUES + MAX_DIE
 _PLAYERS = PHASES + 3
@@ -135,7 +135,7 @@ def _read(seen, work, hexes, each, groups, n):
                 table[_BLOCKED, hex_] = 1
                 seats[_GARDENERS + plane // each * MAX_GARDENERS + plane % each] = hex_
     for seat in range(MAX_PLAYERS):
-        at = _SCALARS + seat * SEAT_SCALARS
+        at = SCALARS + seat * SEAT_SCALARS
         for colour in range(NUM_COLOURS):
             seats[_STOCKS + seat * NUM_COLOURS + colour] = seen[at + colour]
         seats[_SCORES + seat] = 16 * np.int16(seen[at + NUM_COLOURS]) + seen[at + NUM_COLOURS + 1]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import hashlib
 import json
 import re
 import time
@@ -18,16 +17,25 @@ from importlib import import_module
 from typing import Any
 
 import stand_ins
-from garden_agents.play.shown import ADVISER, OTHER_ADVISER, PERSON, SHOW_SECONDS, Move, RefusedError, Shown
+from garden_agents.play.shown import (
+    ADVISER,
+    AGENTS,
+    OTHER_ADVISER,
+    PERSON,
+    SHOW_SECONDS,
+    Move,
+    RefusedError,
+    Shown,
+)
 from pyodide.ffi import JsException, to_js
 
-AGENTS = (PERSON, "network", "network-mcts:100", "greedy", "mcts:100", "random")
-FORMAT = "garden-replay-1"
+from garden_core.checks import SEEDS, as_seed
+from garden_core.files.formats import REPLAY, checksum, digest_of_params, ended
+
 MOST_ACTIONS = 20_000
 """Largest number of decisions of a game that is opened."""
 LIMIT = 200_000
 """Largest size of the content of a link, bytes."""
-SEEDS = 2**64
 WRONG = ValueError, TypeError, KeyError, AttributeError, IndexError, RecursionError, zlib.error
 """What a link or a file from a stranger can raise."""
 
@@ -108,15 +116,8 @@ class Local(Shown):
 
     def replay(self) -> dict[str, Any]:
         """Return the content of a replay's file, which `garden replay` verifies."""
-        over = (
-            "terminated"
-            if self.state["terminated"]
-            else "truncated"
-            if self.state["truncated"]
-            else "running"
-        )
         content = {
-            "format": FORMAT,
+            "format": REPLAY,
             "game": self.game.name,
             "version": self.game.version,
             "options": self.game.option_values,
@@ -124,7 +125,7 @@ class Local(Shown):
             "seed": self.seed,
             "actions": [self.game.labels[move.action] for move in self.moves],
             "scores": self.game.scores(self.state),
-            "ended": over,
+            "ended": ended(self.state),
         }
         return content | {"checksum": checksum(content)}
 
@@ -148,11 +149,6 @@ def parsed(text: str) -> Any:
         depth += 1 if bracket in "[{" else -1
         _require(depth < 10, "it is nested too deeply")
     return json.loads(text)
-
-
-def checksum(content: dict[str, Any]) -> str:
-    """Return the checksum of a replay."""
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 class Page:
@@ -211,7 +207,7 @@ class Page:
             return await self._begin(await self._made(message["game"], message["options"], dealt, seats, []))
         try:
             content = parsed(message["replay"])
-            _require(isinstance(content, dict) and content.get("format") == FORMAT, "this is no replay")
+            _require(isinstance(content, dict) and content.get("format") == REPLAY, "this is no replay")
             _require(content.pop("checksum", "") == checksum(content), "this replay was changed or damaged")
             options = {name: value for name, value in content["options"].items() if value != ""}
             players = seats if content["ended"] == "running" else None
@@ -282,6 +278,7 @@ class Page:
             actions: the decisions, numbers or labels.
 
         Raises:
+            ValueError: for a seed that is none.
             RefusedError, JsException: if it cannot be played.
         """
         _require(isinstance(name, str) and name in self.games, "there is no such game here")
@@ -290,11 +287,11 @@ class Page:
         js, another = (self.tools.make(kind, json.dumps(options)) for _ in range(2))
         game = getattr(import_module(about["module"]), about["class"])(**js.options.to_py())
         params = js.params.to_bytes()
-        game.about = {"state": js.kind.state.to_py(), "data": hashlib.sha256(params).hexdigest()[:16]}
+        game.about = {"state": js.kind.state.to_py(), "data": digest_of_params(params)}
         game.params = [stand_ins.State(kind.description.params.to_py(), params)]
         game.max_players = about["max_players"]
         seed, n = int(self.tools.random()) if seed is None else seed, game.num_players
-        _require(type(seed) is int and 0 <= seed < SEEDS, "a seed is a whole number from 0 to 2**64 - 1")
+        as_seed(seed)
         names = ["recorded"] * n if players is None else players
         _require(isinstance(names, list) and len(names) == n, f"{n} seats need {n} players")
         js.deal(seed)
