@@ -87,7 +87,7 @@ def identity_of(name: str, game: Game, allow_other_options: bool = False) -> Ide
         ImportError: if a module that the agent imports is missing.
     """
     code = code_of(name)
-    module, opened = _import(code) if code else (None, {})
+    module, opened = import_recorded(code) if code else (None, {})
     with _opened_files() as files:
         policy = load_agent(name, game, allow_other_options=allow_other_options, check=True)
     opened[name] = files = opened.get(name, set()) | files
@@ -154,8 +154,11 @@ _made: WeakKeyDictionary[ModuleType, dict[str, set[str]]] = WeakKeyDictionary()
 _recording: list[set[str]] = []
 
 
-def _import(code: str) -> tuple[ModuleType, dict[str, set[str]]]:
-    """Import the module of `module:attribute`; return it, and the files opened so far by agent."""
+def import_recorded(code: str) -> tuple[ModuleType, dict[str, set[str]]]:
+    """Import the module of `module:attribute`; return it, and the files opened so far by agent.
+
+    The first import in a process must be this one, as an agent's identity depends on the files that it opens.
+    """
     name = code.partition(":")[0]
     new = name not in sys.modules
     with _opened_files() as files:

@@ -266,9 +266,11 @@ def test_results_of_an_arena_are_not_overwritten(tmp_path):
         before = output.read_bytes()
         _, message = garden_here(f"{others} cacti random greedy --processes 1 --games 50 --output", output)
         assert message == f"error: {output} has no results of garden {others}; choose another --output"
+        assert output.read_bytes() == before
         more = {"arena": "random greedy mcts:2", "compare": "greedy random"}[words]
         _, message = garden_here(f"{words} cacti {more} --processes 1 --games 50 --output", output)
         assert message is None
+        before = output.read_bytes()
         _, message = garden_here(f"{words} cacti random mcts:3 --processes 1 --games 50 --output", output)
         assert message is not None
         assert "has results of greedy" in message

@@ -806,6 +806,22 @@ def test_evaluate_refuses_a_folder_of_other_results(others, message, evaluated, 
     assert {path: path.read_bytes() for path in (tmp_path / "out").iterdir()} == before
 
 
+def test_evaluate_refuses_a_folder_of_the_same_agent_with_other_code(evaluated, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    code = "def make(game, seed):\n    return lambda batch, rows: batch.action_mask[rows].argmax(1)\n"
+    for text, refused in ((code, False), (code, False), (f"# other\n{code}", True)):
+        (tmp_path / "evaluated_agent.py").write_text(text)
+        sys.modules.pop("evaluated_agent", None)
+        if refused:
+            with pytest.raises(
+                SystemExit, match=r"tables\.cacti-2\.agent is '[0-9a-f]{16}', not '[0-9a-f]{16}'"
+            ):
+                evaluated(agent="evaluated_agent:make")
+        else:
+            evaluated(agent="evaluated_agent:make")
+
+
 def test_evaluate_refuses_results_without_their_settings(evaluated, tmp_path):
     evaluated(agent="random")
     (tmp_path / "out" / "settings.json").write_text(

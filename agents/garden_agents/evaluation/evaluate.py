@@ -43,7 +43,7 @@ from garden_agents.evaluation.matches import (
     use_one_torch_thread,
 )
 from garden_agents.evaluation.ratings import rate_against
-from garden_agents.identity import identity_of
+from garden_agents.identity import identity_of, import_recorded
 from garden_agents.progress import progress_bar
 from garden_agents.registry import accepts, arguments_of, code_of, load_agent, make_game
 from garden_agents.text.agent import TextAgent
@@ -276,6 +276,7 @@ def _agent_arguments(arguments: Arguments) -> tuple[dict[str, Any], bool]:
         if a.disguise is not None:
             raise ValueError(f"--disguise is for agents module:attribute, not {a.agent}")
         return {}, False
+    import_recorded(code)
     make, named = imported(code, "agent"), arguments_of(a.agent)
     if a.disguise is not None and ("disguise" in named or not accepts(make, "disguise")):
         why = "names one itself" if "disguise" in named else "takes no argument disguise"
@@ -294,7 +295,8 @@ def _settings(
         game, opponents = game_of(anchors), [opponent for table, opponent in pairs if table == name]
         identity = identity_of(a.agent, game)
         unseen = unseen or identity.unseen
-        own = own or load_agent(a.agent, game, arguments=agent_arguments)
+        if own is None:
+            own = load_agent(a.agent, game, arguments=agent_arguments)
         tables[name] = Conditions(
             **{key: value for key, value in content_of(game).items() if key != "data_files"},
             rules=game.state_dtype.descr[-1][0],
