@@ -271,6 +271,7 @@ def test_results_of_an_arena_are_not_overwritten(tmp_path):
         _, message = garden_here(f"{words} cacti {more} --processes 1 --games 50 --output", output)
         assert message is None
         before = output.read_bytes()
+        output.with_suffix(".games.jsonl").unlink()  # while it is there, all games are kept
         _, message = garden_here(f"{words} cacti random mcts:3 --processes 1 --games 50 --output", output)
         assert message is not None
         assert "has results of greedy" in message

@@ -364,10 +364,10 @@ class PairArguments(GameArguments):
             raise ValueError(f"--output is a file .json, not {self.output.name!r}")
         if self.output is not None and self.output.exists():
             others = _names_in(self.output, command) - set(names)
-            if others:
+            if others and not (self.keep and self.keep.exists()):
                 raise ValueError(
-                    f"{self.output} has results of {', '.join(sorted(others))}, which would be lost; name these agents too, or "
-                    "choose another --output"
+                    f"{self.output} has results of {', '.join(sorted(others))}, which would be lost, as {self.keep} with the games "
+                    "is missing; name these agents too, or choose another --output"
                 )
         return make_game(self.game, self.num_players, self.options)
 
