@@ -218,7 +218,7 @@ BROKEN = "import sys; print(7, file=sys.stderr); print('no model', 'here', file=
 @pytest.mark.parametrize(
     "command",
     [
-        "arena cacti --output games random",
+        "arena cacti --output games.json random",
         "record cacti --output games --agents random",
         "play cacti --seats random",
         "train cacti --run games --panel",
