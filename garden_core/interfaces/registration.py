@@ -61,7 +61,9 @@ def _is_registered(registry: dict[str, Any], name: str, game: type[Game]) -> boo
         return known is not None
     is_earlier = isinstance(known, type) and _place(known) == _place(game)
     if not is_earlier:
-        raise ValueError(f"{name} is registered for another class, {known}: give {game.__qualname__} a name of its own")
+        raise ValueError(
+            f"{name} is registered for another class, {known}: give {game.__qualname__} a name of its own"
+        )
     del registry[name]
     return False
 

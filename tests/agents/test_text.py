@@ -33,6 +33,7 @@ from pig import Pig
 from playing import dealt
 
 from garden_core import GreedyPolicy, RandomPolicy, Replay, list_games, make
+from garden_core.files.disk import Lock
 from garden_core.jit import kernels
 from garden_core.presentation import Presentation
 
@@ -755,6 +756,15 @@ def test_evaluate_writes_results_and_continues(tmp_path, evaluated, monkeypatch,
         msgspec.json.decode(line) for line in (folder / "transcript-cacti-2.jsonl").read_bytes().splitlines()
     ]
     assert not any("barrel" in message["content"] for line in lines for message in line["messages"])
+
+
+def test_two_evaluations_at_once_do_not_share_a_folder(evaluated, tmp_path):
+    (tmp_path / "shared").mkdir()
+    lock = Lock(tmp_path / "shared")
+    with pytest.raises(SystemExit, match="is in use by another process"):
+        evaluated(agent="random", output=tmp_path / "shared")
+    lock.close()
+    assert not list((tmp_path / "shared").iterdir())
 
 
 def test_evaluate_adds_other_tables_and_opponents_to_a_folder(evaluated, tmp_path, monkeypatch):

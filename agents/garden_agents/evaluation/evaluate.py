@@ -13,6 +13,7 @@ command continues an interrupted evaluation: answers in the transcript are not r
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import math
 import platform
@@ -48,7 +49,7 @@ from garden_agents.progress import progress_bar
 from garden_agents.registry import accepts, arguments_of, code_of, load_agent, make_game
 from garden_agents.text.agent import TextAgent
 from garden_core.checks import one_line
-from garden_core.files.disk import read_regular, write_atomically, write_json
+from garden_core.files.disk import Lock, read_regular, write_atomically, write_json
 from garden_core.files.game_files import content_of
 from garden_core.game import Game
 from garden_core.plugins import imported
@@ -211,6 +212,19 @@ def main(arguments: Arguments) -> dict[str, Any]:
         if opponent in (a.opponents or anchors.ratings)
     ]
     agent_arguments, takes_transcript = _agent_arguments(a)
+    a.output.mkdir(parents=True, exist_ok=True)
+    with contextlib.closing(Lock(a.output)):
+        return _evaluated(a, tables, pairs, agent_arguments, takes_transcript)
+
+
+def _evaluated(
+    a: Arguments,
+    tables: dict[str, Anchors],
+    pairs: list[tuple[str, str]],
+    agent_arguments: dict[str, Any],
+    takes_transcript: bool,
+) -> dict[str, Any]:
+    """Play the pairs of tables and opponents, and add them to the results in the folder; return these."""
     written, met = _read(a.output)
     kept = (
         []
@@ -224,7 +238,6 @@ def main(arguments: Arguments) -> dict[str, Any]:
             )
     settings, unseen = _settings(a, [*dict.fromkeys([*pairs, *kept])], agent_arguments)
     _check_same(a.output, written, settings, met)
-    a.output.mkdir(parents=True, exist_ok=True)
     write_atomically(
         a.output / SETTINGS, msgspec.json.format(msgspec.json.encode(settings), indent=1) + b"\n"
     )
@@ -238,13 +251,13 @@ def main(arguments: Arguments) -> dict[str, Any]:
             file=sys.stderr,
         )
     use_one_torch_thread()
-    total = sum(-(-a.games // chosen[name].num_players) * chosen[name].num_players for name, _ in pairs)
+    total = sum(-(-a.games // tables[name].num_players) * tables[name].num_players for name, _ in pairs)
     with progress_bar(total=total, unit="game") as bar:
         for name, opponent in pairs:
             bar.set_description(f"{name} against {opponent}")
             given = {"transcript": a.output / TRANSCRIPT.format(name)} if takes_transcript else {}
             meeting = meet_opponent(
-                a.agent, chosen[name], opponent, a.games, a.seed, bar.update, given | agent_arguments
+                a.agent, tables[name], opponent, a.games, a.seed, bar.update, given | agent_arguments
             )
             met[name] = [*(m for m in met.get(name, []) if m.result.opponent != opponent), meeting]
     in_order = {
