@@ -8,8 +8,8 @@ import pytest
 pyspiel = pytest.importorskip("pyspiel")
 pytest.importorskip("open_spiel")
 
-from forking import in_children
 from playing import dealt
+from processes import python
 from variants import VARIANTS
 
 from benchmarks import search_peers
@@ -33,22 +33,32 @@ def test_random_simulations(name, options):
     pyspiel.random_sim_test(loaded(name, **options), num_sims=1, serialize=False, verbose=False)
 
 
+FORKS = """
+import pyspiel
+from forking import in_children
+from garden_core.interfaces import register_games
+
+register_games("cacti")
+game = pyspiel.load_game("garden_cacti")
+
+def deals(seed=None):
+    if seed is not None:
+        game.seed(seed)
+    states = [game.new_initial_state() for _ in range(3)]
+    for state in states:
+        state.apply_action(0)
+    return [state.position.states.tobytes() for state in states]
+
+deals()
+one, other = in_children(deals)
+assert len({*one, *other, *deals()}) == 9
+assert in_children(lambda: deals(seed=2)) == [deals(seed=2)] * 2
+"""
+
+
 def test_children_of_a_process_deal_different_games():
-    """Unless they seed them."""
-    game = loaded("cacti")
-
-    def deals(seed=None):
-        if seed is not None:
-            game.seed(seed)
-        states = [game.new_initial_state() for _ in range(3)]
-        for state in states:
-            state.apply_action(0)
-        return [state.position.states.tobytes() for state in states]
-
-    deals()
-    one, other = in_children(deals)
-    assert len({*one, *other, *deals()}) == 9
-    assert in_children(lambda: deals(seed=2)) == [deals(seed=2)] * 2
+    """Unless they seed them. In a process without JAX, whose threads a fork would stop."""
+    python("-c", FORKS)
 
 
 def test_a_state_agrees_with_the_rules():

@@ -6,7 +6,7 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("torchrl")
 
-from forking import in_children
+from processes import python
 from tensordict import TensorDict
 from torchrl.envs import GymEnv, PettingZooWrapper, check_env_specs
 
@@ -31,14 +31,22 @@ def test_checks_of_torchrl(game, kind):
     assert env.observation_spec["action_mask"].rand().dtype == torch.bool
 
 
-@pytest.mark.parametrize("kind", [BatchEnv, LearnerEnv])
+FORKS = """
+from forking import in_children
+from garden_core.interfaces import {kind}
+
+env = {kind}("cacti", 3)
+env.set_seed(1)
+env.reset()
+one, other = in_children(lambda: env.reset()["observation"].tolist())
+assert len({{str(game) for game in (*one, *other, *env.reset()["observation"].tolist())}}) == 9
+"""
+
+
+@pytest.mark.parametrize("kind", ["BatchEnv", "LearnerEnv"])
 def test_children_of_a_process_play_different_games(kind):
-    env = kind("cacti", 3)
-    env.set_seed(1)
-    env.reset()
-    one, other = in_children(lambda: env.reset()["observation"].tolist())
-    games = {str(game) for game in (*one, *other, *env.reset()["observation"].tolist())}
-    assert len(games) == 9
+    """In a process without JAX, whose threads a fork would stop."""
+    python("-c", FORKS.format(kind=kind))
 
 
 @pytest.mark.filterwarnings("ignore:PettingZoo in TorchRL is tested:UserWarning")

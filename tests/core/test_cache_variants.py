@@ -1,4 +1,4 @@
-"""Variants that share a cache play by their own rules: each equals what it does alone in an empty cache.
+"""Variants that share a cache play by their own rules: each equals what it does as plain Python, and alone in an empty cache.
 
 Numba's names of machine code are counted in each process, so they can be equal in files of two processes
 (`garden_core.jit.numba_private`). Each variant is cached by a process of its own, after another game, and then loaded together.
@@ -18,6 +18,7 @@ from processes import ROOT, environment, python
 SCRIPT = ROOT / "tests" / "tools" / "pig_variants.py"
 ALL = ",".join(part for part in PARTS if part != "export")
 FEW = "rules,batch"
+PLAIN = {"NUMBA_DISABLE_JIT": "1"}
 GAMES = ["mars_env:Mars", "cacti_env:Cacti", "botanicus_env:Botanicus"]
 
 
@@ -36,7 +37,7 @@ class Folder:
         names = [f"variant{i}" for i in range(number)]
         for i, name in enumerate([*names, "further"]):
             self.write(name, source(np.random.default_rng([seed, i]), name, alike))
-        self.run(FEW, "further")
+        self.run("rules", "further")
         return names
 
     def run(self, parts, *names, **changes):
@@ -48,20 +49,20 @@ class Folder:
         """Return what a variant does alone in an empty cache."""
         return self.run(parts, name, NUMBA_CACHE_DIR=str(self.folder / f"cache of {name} alone"))[name]
 
-    def check(self, parts, names, orders=None):
-        """Check variants, cached each by its own process, in one process in several orders."""
-        expected = {name: self.alone(parts, name) for name in names}
+    def check(self, parts, names, orders=None, alone=False):
+        """Check variants, cached each by its own process, in one process in several orders; `alone` as well in empty caches."""
+        expected = {name: self.run(parts, name, **PLAIN)[name] for name in names}
         assert len({json.dumps(found) for found in expected.values()}) == len(names), "the variants differ"
         for name in names:
+            assert not alone or self.alone(parts, name) == expected[name]
             assert self.run(parts, name)[name] == expected[name]
         for order in orders or [names, names[::-1]]:
             assert self.run(parts, *order) == expected
 
 
-@pytest.mark.parametrize(("parts", "alike"), [(ALL, False), (FEW, True)], ids=["own names", "equal names"])
-def test_two_variants(tmp_path, parts, alike):
+def test_two_variants(tmp_path):
     folder = Folder(tmp_path)
-    folder.check(parts, folder.variants(2, alike))
+    folder.check(ALL, folder.variants(2, alike=False))
 
 
 @pytest.mark.long
@@ -70,14 +71,14 @@ def test_eight_variants(tmp_path, alike):
     folder = Folder(tmp_path)
     names = folder.variants(8, alike, seed=1)
     orders = [np.random.default_rng(seed).permutation(names).tolist() for seed in range(4)]
-    folder.check(ALL, names, [names, names[::-1], *orders])
+    folder.check(ALL, names, [names, names[::-1], *orders], alone=True)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("off", ["flags", "linking", "cache", "all"])
 def test_two_variants_without_private_parts_of_numba(tmp_path, off):
     folder = Folder(tmp_path, GARDEN_PLAIN_NUMBA=off)
-    folder.check(ALL, folder.variants(2, alike=False, seed=2))
+    folder.check(ALL, folder.variants(2, alike=False, seed=2), alone=True)
 
 
 @pytest.mark.long
@@ -96,7 +97,7 @@ def test_variants_of_a_packaged_game(tmp_path, game):
     folder.variants(0, alike=False)
     for name in ("one", "two"):
         folder.write(name, house_rules(np.random.default_rng(ord(name[0])), name, game))
-    folder.check("rules,batch,random,greedy,learner,search", ["one", "two"])
+    folder.check("rules,batch,random,greedy,learner,search", ["one", "two"], alone=True)
 
 
 @pytest.mark.long
@@ -123,12 +124,12 @@ def test_a_cache_with_counted_names_is_not_loaded(tmp_path):
     """As earlier versions wrote it: two variants in it have one name, and the second would run the first one's rules."""
     folder = Folder(tmp_path)
     names = folder.variants(2, alike=False)
-    expected = {name: folder.alone(FEW, name) for name in names}
+    expected = {name: folder.run("rules", name, **PLAIN)[name] for name in names}
     for written in ("further", *names):
-        python("-c", COUNTED, SCRIPT, FEW, written, cwd=tmp_path, **folder.changes)
-    mixed = python("-c", COUNTED, SCRIPT, FEW, *names, cwd=tmp_path, **folder.changes)
+        python("-c", COUNTED, SCRIPT, "rules", written, cwd=tmp_path, **folder.changes)
+    mixed = python("-c", COUNTED, SCRIPT, "rules", *names, cwd=tmp_path, **folder.changes)
     assert json.loads(mixed.stdout) != expected, "Numba has mended its names: delete `names` in numba_private"
-    assert folder.run(FEW, *names) == expected
+    assert folder.run("rules", *names) == expected
 
 
 FORK = """
@@ -148,7 +149,7 @@ for name in sys.argv[2:]:
 def test_variants_compiled_by_forks_of_one_process(tmp_path):
     folder = Folder(tmp_path)
     names = folder.variants(2, alike=False)
-    expected = {name: folder.alone("rules", name) for name in names}
+    expected = {name: folder.run("rules", name, **PLAIN)[name] for name in names}
     python("-c", FORK, SCRIPT.parent, *names, cwd=tmp_path, **folder.changes)
     assert folder.run("rules", *names) == folder.run("rules", *names[::-1]) == expected
 

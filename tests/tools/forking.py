@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import pickle
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -18,7 +19,9 @@ def in_children(call: Callable[[], Any], number: int = 2) -> list[Any]:
     results = []
     for _ in range(number):
         read, write = os.pipe()
-        child = os.fork()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of other libraries' threads, which no child uses
+            child = os.fork()
         if not child:
             with (
                 contextlib.suppress(BaseException),

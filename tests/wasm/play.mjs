@@ -47,9 +47,9 @@ const questions = {
   },
 
   /** The message of the error that a call raises. */
-  error({ code }) {
+  async error({ code }) {
     try {
-      new Function("Game", code)(Game);
+      await new AsyncFunction("Game", code)(Game);
     } catch (error) {
       return error.message;
     }
@@ -57,6 +57,7 @@ const questions = {
   },
 };
 
+const AsyncFunction = (async () => {}).constructor;
 const asked = JSON.parse(readFileSync(0, "utf-8"));
 const answers = [];
 for (const { question, ...about } of asked) answers.push(await questions[question](about));
