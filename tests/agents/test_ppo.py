@@ -12,6 +12,7 @@ from garden_agents.training import ppo_update as update
 from garden_agents.training.pool import OpponentPool
 from garden_agents.training.self_play import SelfPlay
 from garden_agents.training.torch_network import TorchNetwork
+from processes import garden_here
 from small_runs import SMALL, parameters_of, results_of, rows_of, tiny_ppo
 from variants import shortened
 
@@ -212,6 +213,13 @@ def test_a_run_measures_what_it_learns_and_is_resumed(tmp_path):
     assert decisions[-1] >= 2000
     with pytest.raises(ValueError, match=r"a resumed run keeps its entropy, here 0\.01: leave it out"):
         ppo.train(ppo.Arguments(resume=folder, steps=3000, entropy=0.5))
+
+
+def test_an_argument_with_its_default_is_refused_if_the_run_has_another_value(tmp_path):
+    """On the command line, where it can be told from one that is not given."""
+    folder = ppo.train(tiny_ppo(run=tmp_path / "run", entropy=0.5))
+    for given, message in [(0.01, "error: a resumed run keeps its entropy, here 0.5: leave it out"), (0.5, None)]:
+        assert garden_here(f"train --resume {folder} --steps 1000", "--entropy", given)[1] == message
 
 
 def test_rollouts_may_be_too_short_to_learn_from(tmp_path):

@@ -21,6 +21,8 @@ REDRAWS = 64
 """Redraws per position."""
 DOUBT = 0.05
 """Assumed share of random actions of the other seats, which need not play as the network does."""
+IMPOSSIBLE = 1e-9
+"""Likelihood of an action that is illegal with the redrawn cards."""
 
 
 class Evaluator(Protocol):
@@ -154,6 +156,6 @@ def _probabilities(
     taken = np.arange(n * hands), np.repeat(actions, hands)
     chances, _ = evaluated(network, observations, masks, game.num_players)
     likely = (1 - DOUBT) * chances[taken] + DOUBT / masks.sum(1)
-    logs = np.log(np.where(masks[taken], likely, 1e-9)).reshape(n, hands).sum(0)[same.ravel()]
+    logs = np.log(np.where(masks[taken], likely, IMPOSSIBLE)).reshape(n, hands).sum(0)[same.ravel()]
     weights = np.exp(logs - logs.max())
     return weights / weights.sum()

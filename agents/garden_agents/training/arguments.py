@@ -210,7 +210,7 @@ def open_run(arguments: T) -> tuple[Path, T, Game, str]:
             raise SystemExit(f"{folder} holds no run to resume: {' and '.join(missing)} missing")
         stored, data_files = _read_config(folder / CONFIG, type(arguments))
         _check_named(stored, arguments, folder / CONFIG)
-        _check_kept(stored, arguments)
+        _check_kept(stored, arguments, type(arguments)())
         limits = {name: getattr(arguments, name) for name in LIMITS}
         if all(limit is None for limit in limits.values()):
             limits = {}
@@ -272,10 +272,10 @@ def in_words(game: Game) -> str:
     return ", ".join([game.title, f"{game.num_players} player{'s' * (game.num_players > 1)}", *chosen])
 
 
-def _check_kept(stored: TrainingArguments, given: TrainingArguments) -> None:
-    """Raise ValueError if an argument is given that a resumed run cannot change."""
+def _check_kept(stored: TrainingArguments, given: TrainingArguments, defaults: TrainingArguments) -> None:
+    """Raise ValueError if an argument that differs from its default is given, and a resumed run cannot change it."""
     free = {"game", "run", "resume", *LIMITS, *given.agent_arguments}
-    for name, default in vars(type(given)()).items():
+    for name, default in vars(defaults).items():
         value = getattr(given, name)
         if name not in free and value not in (default, getattr(stored, name)):
             kept = short(getattr(stored, name))
@@ -325,6 +325,9 @@ def command_line(train: Callable[[Any], Path], kind: type[TrainingArguments], wo
             start = getattr(arguments, "start", None)
             default = kind.for_game(arguments.game, **({} if start is None else {"start": start}))
             arguments = tyro.cli(kind, args=words, prog=kind.command, default=default)
+        elif arguments.resume is not None and (arguments.resume / CONFIG).exists():
+            stored, _ = _read_config(arguments.resume / CONFIG, kind)
+            _check_kept(stored, tyro.cli(kind, args=words, prog=kind.command, default=stored), stored)
         train(arguments)
 
 

@@ -17,7 +17,7 @@ from garden_agents.networks.heads import fill_probabilities
 from garden_agents.networks.network_agent import NetworkAgent
 from garden_agents.search.agent import CONSIDERED, DEPTH, EXPLORATION, GROUP, PLAYOUT_EXPLORATION, SCALE
 from garden_agents.search.backup import back_up_rows
-from garden_agents.search.beliefs import DOUBT, REDRAWS
+from garden_agents.search.beliefs import DOUBT, IMPOSSIBLE, REDRAWS
 from garden_agents.search.halving import Roots, halve_rows, read_root
 from garden_agents.search.redraws import redraw_rows
 from garden_agents.search.selection import Selection, descend_rows
@@ -273,7 +273,7 @@ def with_network(agent: NetworkAgent, game: Game) -> tuple[list[Callable[..., An
                 evaluate_position(leaves.observations[0], mask, root_params, net, 0)
                 action = past.actions[k]
                 likely = np.float32(1 - DOUBT) * net.chances[0, action] + DOUBT / legal
-                logs[r] += log(likely if mask[action] else 1e-9)
+                logs[r] += log(likely if mask[action] else IMPOSSIBLE)
         highest, total = logs[0], 0.0
         for r in range(number):
             highest = max(highest, logs[r])
