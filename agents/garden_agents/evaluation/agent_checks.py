@@ -11,6 +11,7 @@ from garden_agents.games import hints_of
 from garden_agents.search.beliefs import REDRAWS, Evaluator, belief, evaluated
 from garden_core.batch.batch import Batch
 from garden_core.batch.policies import Policy, ask
+from garden_core.checks import SEEDS
 from garden_core.game import Game
 from garden_core.jit import loops, rewards
 
@@ -46,7 +47,7 @@ def check_agent(agent: Evaluator, game: Game, games: int = 200, seed: int = 0) -
         >>> found["correlation"][-1] > 0.5
         True
     """
-    values, outcomes, seats = _sampled_games(agent, game, games, seed)
+    values, outcomes, seats = zip(*_sampled_games(agent, game, games, seed), strict=True)
     own = [all_seats[np.arange(len(at)), at] for all_seats, at in zip(outcomes, seats, strict=True)]
     found = by_fifths([value[:, 0] for value in values], own)
     part, where = (0, "over all decisions") if game.cooperative else (-1, "in the last fifth of the games")
@@ -75,7 +76,7 @@ def check_agent(agent: Evaluator, game: Game, games: int = 200, seed: int = 0) -
 
 def _sampled_games(
     agent: Evaluator, game: Game, games: int, seed: int
-) -> tuple[list[np.ndarray], list[np.ndarray], list[np.ndarray]]:
+) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """Play games; return for each the values, the outcomes of all seats and the player to move, by decision.
 
     The values are float (D, seats or 1), counted from the player to move; the outcomes float (D, max players), by seat.
@@ -98,8 +99,7 @@ def _sampled_games(
     for row in range(games):
         values, seats, scores = (array[rows == row] for array in arrays)
         noted.append((values, _outcomes(game, batch.states[row], scores), seats))
-    found = zip(*noted, strict=True)
-    return tuple(list(part) for part in found)  # type: ignore[return-value]
+    return noted
 
 
 def _outcomes(game: Game, end: np.ndarray, scores: np.ndarray) -> np.ndarray:
@@ -176,7 +176,7 @@ def belief_calibration(
     found: dict[str, list[tuple[np.ndarray, ...]]] = {field: [] for field in fields}
     step = 0
     while len(rows := np.flatnonzero(~batch.over)):
-        states, weights = belief(batch, network, redraws, seed + step)
+        states, weights = belief(batch, network, redraws, (seed + step) % SEEDS)
         for field in fields:
             for row in rows:
                 drawn, true = states[field][row], batch.states[field][row]
@@ -185,11 +185,9 @@ def belief_calibration(
                         found[field].append((drawn[:, seat] == true[seat], drawn[:, seat], weights[row]))
         batch.step(ask(player, batch, rows), rows)
         step += 1
+    equal = np.full(redraws, 1 / redraws)
     return {
-        field: (
-            _calibration([(right, cards, weights) for right, cards, weights in each]),
-            _calibration([(right, cards, np.full(redraws, 1 / redraws)) for right, cards, _ in each]),
-        )
+        field: (_calibration(each), _calibration([(right, cards, equal) for right, cards, _ in each]))
         for field, each in found.items()
     }
 
