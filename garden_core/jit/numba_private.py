@@ -150,13 +150,10 @@ def _used() -> set[str]:
 
 def _name_at_random() -> bool:
     """Have Numba number functions at random, instead of counting them; return whether their names contain the numbers."""
-    identity, mangle = (
-        _find("numba.core.bytecode:FunctionIdentity"),
-        _find("numba.core.itanium_mangler:mangle"),
-    )
-    identity._unique_ids = iter(
-        lambda: secrets.randbits(63), None
-    )  # the system's random numbers differ after a fork
+    identity = _find("numba.core.bytecode:FunctionIdentity")
+    mangle = _find("numba.core.itanium_mangler:mangle")
+    # from the system, so that they differ after a fork
+    identity._unique_ids = iter(lambda: secrets.randbits(63), None)
     number = identity.from_function(missing).unique_id
     return number > 2**32 and mangle("", (), uid=1) != mangle("", (), uid=2)
 
