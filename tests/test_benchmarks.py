@@ -5,6 +5,7 @@ import json
 import shlex
 import shutil
 import sys
+from pathlib import Path
 
 import garden_agents
 import msgspec
@@ -131,8 +132,14 @@ def test_learning_takes_finished_runs_as_they_are(tmp_path):
         "learning-cacti-0.02",
     )
     (first,) = quick("learning", tmp_path / "results", f"{words} 1", result)
-    (folder,) = (tmp_path / "runs").iterdir()
-    shutil.copytree(folder, folder.with_name(folder.name.replace("-0-", "-1-")))
+    (folder,) = (path for path in (tmp_path / "runs").iterdir() if path.is_dir())
+    other = folder.with_name(folder.name.replace("-0-", "-1-"))
+    shutil.copytree(folder, other)
+    note = Path(f"{folder}.json").read_text()
+    assert note.count('"--seed"') == 1
+    about = json.loads(note)
+    about["command"][about["command"].index("--seed") + 1] = "1"
+    Path(f"{other}.json").write_text(json.dumps(about))
     both = quick("learning", tmp_path / "results", f"{words} 2", result)
     assert both == [first, first | {"seed": 1}]
     for entry in both:

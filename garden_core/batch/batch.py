@@ -261,6 +261,15 @@ class Batch:
         self.resets[self.target.to_numpy(rows)] += 1
         return rows
 
+    @property
+    def origin(self) -> tuple[Any, ...]:
+        """The process that seeded the rows, and what it dealt before a fork: to be restored with the arrays."""
+        return self._process, self._inherited
+
+    @origin.setter
+    def origin(self, origin: tuple[Any, ...]) -> None:
+        self._process, self._inherited = origin
+
     def notice_fork(self) -> bool:
         """Give all rows a new random seed for the games after the current ones if this process was forked since the deal.
 

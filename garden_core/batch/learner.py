@@ -333,15 +333,18 @@ class Learner:
         Only opponents outside compiled code can fail in the middle of a step.
         """
         masks = [self.final_action_mask] if self.max_steps is not None else []  # otherwise constant
-        arrays = [array.view(np.uint8) for array in (*self._seats, *self.batch.arrays, *masks)]
+        batch = self.batch
+        arrays = [array.view(np.uint8) for array in (*self._seats, *batch.arrays, batch.resets, *masks)]
         copies = [array.copy() for array in arrays]
         dealt, running, finished = self.dealt, self._running[:], self._finished[:]
+        origin = batch.origin
         try:
             yield
         except BaseException:
             for array, saved in zip(arrays, copies, strict=True):
                 array[:] = saved
-            self.batch.dealt, self._running, self._finished = dealt, running, finished
+            batch.dealt, self._running, self._finished = dealt, running, finished
+            batch.origin = origin
             raise
 
     @property

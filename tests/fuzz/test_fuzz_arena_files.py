@@ -18,6 +18,7 @@ AGENTS = {name: Identity(digest, "") for name, digest in SOURCES.items()}
 @pytest.fixture
 def lines(tmp_path):
     """The lines of a file with two jobs."""
+    (tmp_path / "new.games.jsonl").touch()
     pairs._kept(tmp_path / "new.games.jsonl", GAME, 0, AGENTS, ())
     (head,) = (tmp_path / "new.games.jsonl").read_text().splitlines()
     job = {

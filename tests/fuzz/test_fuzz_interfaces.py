@@ -433,8 +433,9 @@ def test_policies_check_rows_and_whether_they_are_over(policy):
         )
         assert answer is None or (answer.dtype == np.int64 and len(answer) <= 2)
     batch.step(batch.action_mask.argmax(1))
-    answer = policy(batch, batch.all_rows)
-    assert fuzzing.outcome(lambda: batch.step(answer), ValueError, names="over")[1] is not None
+    with pytest.raises(ValueError, match="row 0: the game is over"):
+        policy(batch, batch.all_rows)
+    assert fuzzing.outcome(lambda: batch.step([0, 0]), ValueError, names="over")[1] is not None
 
 
 # --- any calls in any order ---

@@ -57,8 +57,13 @@ def digest_of(*parts: Any) -> bytes:
 def differences(written: Any, wanted: Any, name: str = "") -> list[str]:
     """Return, in words, in what the description of results in a file, plain JSON values, differs from the wanted one."""
     if isinstance(written, dict) and isinstance(wanted, dict):
-        keys = [*wanted, *(key for key in written if key not in wanted)]
-        inner = [(written.get(key), wanted.get(key), f"{name}.{key}" if name else key) for key in keys]
+        shown = {
+            key: key if key in wanted else short(key) for key in [*wanted, *written]
+        }  # a stranger's are escaped
+        inner = [
+            (written.get(key), wanted.get(key), f"{name}.{as_shown}" if name else as_shown)
+            for key, as_shown in shown.items()
+        ]
         return [text for each in inner for text in differences(*each)]
     return [] if written == wanted else [f"{name} is {short(written)}, not {short(wanted)}"]
 
