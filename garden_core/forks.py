@@ -14,19 +14,19 @@ class Process:
 
     Example:
         >>> from garden_core.forks import Process
-        >>> Process().left()
+        >>> Process().was_forked()
         False
     """
 
     def __init__(self, number: int | None = None) -> None:
         self._number = os.getpid() if number is None else number
 
-    def left(self) -> bool:
-        """Return whether this is another process, forked since."""
+    def was_forked(self) -> bool:
+        """Return whether this is another process, forked from that one."""
         return self._number != os.getpid()
 
     def __repr__(self) -> str:
         return "Process()"  # the same for a copy in another process
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Process, (self._number,) if self.left() else ()
+        return Process, (self._number,) if self.was_forked() else ()

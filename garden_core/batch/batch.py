@@ -275,7 +275,7 @@ class Batch:
 
         Otherwise all children of a process would play the same games. Return whether it was forked.
         """
-        if self.device != "cpu" or not self._process.left():  # no fork can use its parent's GPU
+        if self.device != "cpu" or not self._process.was_forked():  # no fork can use its parent's GPU
             return False
         games = np.array([self.game_seed(row) for row in range(self.num_envs)], np.uint64)
         seed = np.uint64(secrets.randbits(64))

@@ -77,7 +77,7 @@ class Cpu:
 
     def first_over(self, rows: Rows, chosen: np.ndarray) -> int:
         """Return the first index i such that the game in row chosen[i] is over, else -1."""
-        over = (rows.states["terminated"] | rows.states["truncated"])[chosen]
+        over = rows.states["terminated"][chosen] | rows.states["truncated"][chosen]
         return int(over.argmax()) if over.any() else -1
 
     def advance(

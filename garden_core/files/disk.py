@@ -1,4 +1,4 @@
-"""Safe reading of untrusted files, atomic writing, and files and folders of which a process is the only user."""
+"""Safe reading of untrusted files, atomic writing, new names, and locks."""
 
 from __future__ import annotations
 
@@ -7,15 +7,11 @@ import json
 import os
 import secrets
 import stat
+import sys
 import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-
-try:
-    import fcntl
-except ImportError:  # Windows, where `Lock` holds nothing
-    fcntl = None  # type: ignore[assignment]
 
 
 def read_regular(path: str | Path, limit: int) -> bytes:
@@ -87,22 +83,24 @@ def _new(path: Path, make: Callable[[Path], object]) -> Path:
 
 
 class Lock:
-    """Holds a file or folder against other processes, until `close` or until this object or the process ends.
+    """A lock of a file or folder, released by `close` or when this object or the process ends.
 
-    It holds nothing on Windows, and where the file system has no locks.
+    It has no effect on Windows, and on file systems without locks.
 
     Args:
-        path: an existing file or folder; it must not be replaced while it is held.
+        path: an existing file or folder; it must not be replaced while it is locked.
 
     Raises:
-        ValueError: if it is held already.
+        ValueError: if it is locked already.
         OSError: if it cannot be opened.
     """
 
     def __init__(self, path: Path) -> None:
         self._handles: list[weakref.finalize] = []
-        if fcntl is None:
+        if sys.platform == "win32":
             return
+        import fcntl  # here, as Pyodide, which runs this module too, has none
+
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -115,6 +113,6 @@ class Lock:
         self._handles = [weakref.finalize(self, os.close, handle)]
 
     def close(self) -> None:
-        """Give the file or folder free."""
+        """Release the lock."""
         for close in self._handles:
             close()

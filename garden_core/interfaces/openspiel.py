@@ -332,7 +332,7 @@ class OpenSpielGame(pyspiel.Game):
     @property
     def generator(self) -> np.random.Generator:
         """The generator that all states of this game share; a new random one after a fork."""
-        if self._process.left():
+        if self._process.was_forked():
             self._draw_seed()
         return self._generator
 

@@ -123,7 +123,7 @@ class GardenEnv(AECEnv[str, Observation, int]):
         self._record_running()
         if number is not None:
             self._seed, self._episode = number, np.uint64(0)
-        elif self._seed is None or self._process.left():
+        elif self._seed is None or self._process.was_forked():
             self._seed, self._episode = np.uint64(secrets.randbits(64)), np.uint64(0)
         else:
             self._episode += np.uint64(1)

@@ -59,8 +59,7 @@ def _is_registered(registry: dict[str, Any], name: str, game: type[Game]) -> boo
     known = registry[name].kwargs.get("game") if name in registry else None
     if known is None or known in (game, _named(game)):
         return known is not None
-    is_earlier = isinstance(known, type) and _place(known) == _place(game)
-    if not is_earlier:
+    if not (isinstance(known, type) and _place(known) == _place(game)):
         raise ValueError(
             f"{name} is registered for another class, {known}: give {game.__qualname__} a name of its own"
         )

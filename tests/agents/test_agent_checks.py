@@ -1,4 +1,4 @@
-"""Checks of what agents say of positions: values beside outcomes, beliefs beside hidden cards."""
+"""Checks of agents: whether values predict outcomes, and whether beliefs predict hidden cards."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Whoever is asked for an action in a row whose game is over says so, and names the row."""
+"""A policy that is asked for an action in a finished row raises an error that names the row."""
 
 import sys
 from pathlib import Path

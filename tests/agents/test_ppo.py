@@ -216,7 +216,7 @@ def test_a_run_measures_what_it_learns_and_is_resumed(tmp_path):
 
 
 def test_an_argument_with_its_default_is_refused_if_the_run_has_another_value(tmp_path):
-    """On the command line, where it can be told from one that is not given."""
+    """Only the command line can distinguish an explicit default from a missing argument."""
     folder = ppo.train(tiny_ppo(run=tmp_path / "run", entropy=0.5))
     for given, message in [
         (0.01, "error: a resumed run keeps its entropy, here 0.5: leave it out"),

@@ -27,7 +27,6 @@ def test_no_two_get_the_same_name(new, tmp_path):
     assert new(tmp_path / "games.json").name == "games-33.json"
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="there are no locks")
 def test_a_lock_holds_against_other_processes_until_its_own_ends(tmp_path):
     process = subprocess.Popen([sys.executable, "-c", HOLD, tmp_path], stdout=subprocess.PIPE, text=True)
     try:

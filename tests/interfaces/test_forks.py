@@ -2,7 +2,6 @@
 
 import copy
 import itertools
-import os
 import pickle
 
 import numpy as np
@@ -14,7 +13,6 @@ from cacti_env import cacti_v0
 from garden_core import Batch, Learner, RandomPolicy, Replay
 from garden_core.interfaces import Env, GardenVecEnv, VectorEnv
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked")
 SETTINGS = {"opponents": "greedy", "seat": 0}
 
 

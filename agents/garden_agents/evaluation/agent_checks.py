@@ -1,4 +1,4 @@
-"""Checks of what agents say of positions: values beside outcomes, and beliefs beside the hidden cards."""
+"""Checks of agents: whether values predict outcomes, and whether beliefs predict hidden cards."""
 
 from __future__ import annotations
 
@@ -137,9 +137,9 @@ def belief_calibration(
     redraws: int = REDRAWS,
     seed: int = 0,
 ) -> dict[str, tuple[Calibration, Calibration]]:
-    """Measure how well `belief` predicts what other seats hold, beside uniform redraws.
+    """Measure how well `belief` predicts what other seats hold, compared with uniform redraws.
 
-    A belief supposes that the others play as the network does; `player` plays all seats, and can be another agent.
+    A belief assumes that the others play as the network does. `player` plays all seats, and can be another agent.
 
     Args:
         game: a game with `Hints.private_fields`.
