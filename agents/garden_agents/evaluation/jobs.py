@@ -57,13 +57,10 @@ def digest_of(*parts: Any) -> bytes:
 def differences(written: Any, wanted: Any, name: str = "") -> list[str]:
     """Return, in words, in what the description of results in a file, plain JSON values, differs from the wanted one."""
     if isinstance(written, dict) and isinstance(wanted, dict):
-        shown = {
-            key: key if key in wanted else short(key) for key in [*wanted, *written]
-        }  # a stranger's are escaped
-        inner = [
-            (written.get(key), wanted.get(key), f"{name}.{as_shown}" if name else as_shown)
-            for key, as_shown in shown.items()
-        ]
+        inner = []
+        for key in [*wanted, *(key for key in written if key not in wanted)]:
+            shown = key if key in wanted else short(key)  # which escapes the keys of a stranger
+            inner.append((written.get(key), wanted.get(key), f"{name}.{shown}" if name else shown))
         return [text for each in inner for text in differences(*each)]
     return [] if written == wanted else [f"{name} is {short(written)}, not {short(wanted)}"]
 

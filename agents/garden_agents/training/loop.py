@@ -154,14 +154,14 @@ class Loop(ABC):
             losses: losses of the update.
 
         Raises:
-            ValueError: if a loss or a weight is infinite or no number. The last checkpoint stays as it is.
+            ValueError: if a loss or a weight is not finite. The last checkpoint stays as it is.
         """
         if np.isfinite(losses).all() and np.isfinite(self.network.parameters.sum()):
             return
         rate = self.optimizer.param_groups[0]["lr"]
         raise ValueError(
-            f"the training diverged: after the update at {self.decisions:,} decisions losses or weights are infinite or no "
-            f"numbers. The learning rate, {rate:.2g}, is probably too high: begin a new run with a lower --learning-rate. "
+            f"the training diverged: after the update at {self.decisions:,} decisions losses or weights are not finite. "
+            f"The learning rate, {rate:.2g}, is probably too high: begin a new run with a lower --learning-rate. "
             f"The last checkpoint, at {self._saved:,} decisions, is kept: {self.arguments.command} --resume {self.run.folder}"
         )
 

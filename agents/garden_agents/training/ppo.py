@@ -59,9 +59,7 @@ class Training(Loop):
         self.optimizer = self.update.optimizer
         self.agents, self.pool = agents, arguments.pool(agents)
         if arguments.start is not None and arguments.resume is None and arguments.pool_share:
-            self.pool.freeze(
-                self.network
-            )  # from the first decision on, or training would begin with weak opponents alone
+            self.pool.freeze(self.network)  # otherwise the first opponents would all be weak
 
     @property
     def imitation(self) -> float:

@@ -278,7 +278,7 @@ class Page:
             actions: the decisions, numbers or labels.
 
         Raises:
-            ValueError: for a seed that is none.
+            ValueError: for an invalid seed.
             RefusedError, JsException: if it cannot be played.
         """
         _require(isinstance(name, str) and name in self.games, "there is no such game here")
