@@ -53,13 +53,15 @@ def _commit() -> str | None:
     describe = ["git", "describe", "--always", "--dirty", "--exclude=*"]
     with contextlib.suppress(OSError, subprocess.CalledProcessError):
         root = Path(__file__).parents[1]
-        return subprocess.run(describe, cwd=root, check=True, capture_output=True, text=True).stdout.strip()
+        return subprocess.run(
+            describe, cwd=root, check=True, capture_output=True, encoding="utf-8"
+        ).stdout.strip()
     return None
 
 
 def _processor() -> str:
     with contextlib.suppress(OSError):
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
+        for line in Path("/proc/cpuinfo").read_text("utf-8").splitlines():
             if line.startswith("model name"):
                 return line.partition(":")[2].strip()
     return platform.processor() or platform.machine()
@@ -88,7 +90,9 @@ class OtherCores:
     @staticmethod
     def _now() -> tuple[float, float, float] | None:
         try:
-            user, nice, system, _, _, interrupt, soft = map(int, Path("/proc/stat").read_text().split()[1:8])
+            user, nice, system, _, _, interrupt, soft = map(
+                int, Path("/proc/stat").read_text("utf-8").split()[1:8]
+            )
         except OSError:
             return None
         everyone = (user + nice + system + interrupt + soft) / os.sysconf("SC_CLK_TCK")
@@ -190,7 +194,7 @@ def train(folder: Path, result: str, command: Sequence[str], resume: Sequence[st
     if (folder / CONFIG).exists():
         words = [*resume, "--resume", str(folder)]
     words = [sys.executable, "-m", "garden_agents", *words]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    done = subprocess.run(words, capture_output=True, encoding="utf-8", check=False)
     if done.returncode:
         raise RuntimeError(f"{' '.join(words)} failed:\n{done.stderr[-2000:]}")
 

@@ -113,7 +113,7 @@ def main(arguments: Arguments) -> None:
         write_atomically(old, new.read_bytes())
     print(f"{old} {'is now the network of' if decision['replaced'] else 'stays; not replaced by'} {a.run}")
     table = a.output / f"{RESULT}.json"
-    past = json.loads(table.read_text())["measurements"] if table.exists() else []
+    past = json.loads(table.read_text("utf-8"))["measurements"] if table.exists() else []
     common.save(a.output, RESULT, {}, [*past, decision])
 
 

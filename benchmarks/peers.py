@@ -251,7 +251,7 @@ env.step(int(env.last()[0]["action_mask"].argmax()))
 """
 _MEMORY = """
 from pathlib import Path
-print(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0])
+print(Path("/proc/self/status").read_text("utf-8").split("VmHWM:")[1].split()[0])
 """
 
 
@@ -270,7 +270,9 @@ def start_up(name: str, times: int = 3) -> list[dict[str, Any]]:
             start = time.perf_counter()
             path = os.pathsep.join([str(EXAMPLES), os.environ.get("PYTHONPATH", "")])
             out = subprocess.check_output(
-                [sys.executable, "-c", code + _MEMORY], env=os.environ | {"PYTHONPATH": path}, text=True
+                [sys.executable, "-c", code + _MEMORY],
+                env=os.environ | {"PYTHONPATH": path},
+                encoding="utf-8",
             )
             seconds.append(time.perf_counter() - start)
             memory = int(out.split()[-1]) / 1024

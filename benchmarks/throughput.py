@@ -187,7 +187,7 @@ def run_yardstick(path: Path, game: Game, size: int, length: int, observed: bool
     def work(steps: int) -> tuple[float, float]:
         steps = length * max(1, round(steps / length))
         command = map(str, (path, game.num_players, size, steps, int(observed)))
-        printed = subprocess.run(list(command), check=True, capture_output=True, text=True).stdout
+        printed = subprocess.run(list(command), check=True, capture_output=True, encoding="utf-8").stdout
         match = re.search(r"([\d.]+) M decisions/s", printed)
         if not match or not float(match[1]):
             raise ValueError(f"{path} printed no 'X M decisions/s': {printed!r}")

@@ -62,7 +62,7 @@ def _measured(game: str, options: Options) -> list[dict[str, Any]]:
     """Return the measurements of a game."""
     seats = ["human"] + ["random"] * (make(game).num_players - 1)
     command = [sys.executable, "-m", "garden_agents", "play", game, "--web", "--no-open", "--seats", *seats]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, encoding="utf-8") as process:
         assert process.stdout is not None
         try:
             match = next(filter(None, (re.search(r"http://\S+", line) for line in process.stdout)))

@@ -26,7 +26,7 @@ class WasmGame:
     """
 
     def __init__(self, folder: Path, name: str) -> None:
-        self.about = json.loads((folder / f"{name}.json").read_text())
+        self.about = json.loads((folder / f"{name}.json").read_text("utf-8"))
         self.store = Store()
         module = Module.from_file(self.store.engine, str(folder / f"{name}.wasm"))
         self.exports: Any = Instance(self.store, module, []).exports(self.store)

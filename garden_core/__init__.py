@@ -7,13 +7,20 @@ Stable-Baselines3, ...) are in `garden_core.interfaces`.
 from garden_core.batch.batch import Batch
 from garden_core.batch.learner import Learner
 from garden_core.batch.policies import GreedyPolicy, Policy, RandomPolicy
-from garden_core.errors import DatasetError, GardenError, IllegalActionError, PositionError, ReplayError
+from garden_core.errors import (
+    DatasetError,
+    GardenError,
+    IllegalActionError,
+    PositionError,
+    ReplayError,
+    UntrustedError,
+)
 from garden_core.files.dataset import Dataset
 from garden_core.files.replay import Replay, record
 from garden_core.game import Game, Part
 from garden_core.jit import compiled, kernels
 from garden_core.options import Option
-from garden_core.registry import list_games, make
+from garden_core.registry import list_games, make, untrusted_game
 from garden_core.render.film import picture, save_film, save_page
 
 __all__ = [
@@ -32,6 +39,7 @@ __all__ = [
     "RandomPolicy",
     "Replay",
     "ReplayError",
+    "UntrustedError",
     "compiled",
     "kernels",
     "list_games",
@@ -40,4 +48,5 @@ __all__ = [
     "record",
     "save_film",
     "save_page",
+    "untrusted_game",
 ]

@@ -22,6 +22,20 @@ class GardenError(ValueError):
     """
 
 
+class UntrustedError(GardenError):
+    """A stranger named code, a file of this machine, or an agent that might never end.
+
+    Example:
+        >>> from garden_core import UntrustedError
+        >>> from garden_core.registry import untrusted_game
+        >>> try:
+        ...     untrusted_game("os:system", {})
+        ... except UntrustedError as error:
+        ...     print(error)
+        'os:system' is code, which only the caller may name
+    """
+
+
 class PositionError(GardenError):
     """An impossible position; the message gives the reason.
 
@@ -44,7 +58,7 @@ class ReplayError(GardenError):
     Example:
         >>> from pathlib import Path
         >>> from garden_core import Replay, ReplayError
-        >>> _ = Path("other.json").write_text("{}")
+        >>> _ = Path("other.json").write_text("{}", "utf-8")
         >>> try:
         ...     Replay.load("other.json")
         ... except ReplayError as error:
@@ -59,7 +73,7 @@ class DatasetError(GardenError):
     Example:
         >>> from pathlib import Path
         >>> from garden_core import Dataset, DatasetError
-        >>> _ = Path("other.npz").write_text("no dataset")
+        >>> _ = Path("other.npz").write_text("no dataset", "utf-8")
         >>> try:
         ...     Dataset.load("other.npz")
         ... except DatasetError as error:

@@ -6,6 +6,7 @@ import functools
 import hashlib
 import inspect
 import itertools
+import re
 import sys
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -75,7 +76,7 @@ class Game(Presentation):
 
     # --- metadata ---
     name: ClassVar[str]
-    """The name in code, such as "mars"."""
+    """The name in code and of files, such as "mars": at most 50 letters, digits and _."""
     title: ClassVar[str]
     """The name for people."""
     version: ClassVar[int] = 0
@@ -112,6 +113,11 @@ class Game(Presentation):
             cls.rules = module
         if inspect.isabstract(cls) or "rules" not in cls.__dict__:
             return
+        if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,49}", cls.name):
+            raise TypeError(
+                f"{cls.__name__}: a game's name has at most 50 letters, digits and _, the first one a letter, as files are named "
+                f"by it; not {short(cls.name)}"
+            )
         cls.rules = kernels.completed(cls.rules, cls)
         seats = cls.option("num_players").high
         if seats is None:

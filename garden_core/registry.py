@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from garden_core.checks import short
+from garden_core.errors import UntrustedError
+from garden_core.files.data import DataFile
 from garden_core.game import Game
 from garden_core.plugins import INSTALL, imported
 
@@ -36,7 +41,7 @@ def make(name: str, **options: Any) -> Game:
     """Return the game called `name` with these options; loads only that game.
 
     Packages announce games by the entry-point group `garden_core.games`. A class that is not installed is named by
-    "module:Class", which imports the module: never pass on such a name from an untrusted file.
+    "module:Class", which imports the module. For names that strangers chose there is `untrusted_game`.
 
     Raises:
         ValueError: if no installed game has that name, it is not a Game class, or an option's value is out of range.
@@ -86,3 +91,42 @@ def as_game(game: AnyGame, options: dict[str, Any]) -> Game:
     if options:
         raise TypeError(f"the game's options are chosen already; not taken: {', '.join(sorted(options))}")
     return game
+
+
+def untrusted_game(
+    name: str,
+    options: Mapping[str, Any],
+    files: Mapping[str, DataFile | str | Path] = MappingProxyType({}),
+    own: GameClass | None = None,
+) -> Game:
+    """Return a game that a stranger named, in a request, on a page or in a file: that imports no code and opens no file.
+
+    Args:
+        name: the game's name, as the stranger wrote it.
+        options: its options, as the stranger wrote them.
+        files: data files by option, from the caller; they replace the names in `options`.
+        own: the class or "module:Class" of a game that is not installed, from the caller; `name` must agree with it.
+
+    Raises:
+        UntrustedError: for code, or a data file that is not among `files`.
+        ValueError: for a game that is not installed, or another one than `own`; for an option's value out of range.
+        TypeError: for an unknown option, or names that are no text.
+
+    Example:
+        >>> from garden_core.registry import untrusted_game
+        >>> untrusted_game("mars", {"num_players": 3})
+        Mars(num_players=3)
+    """
+    if not isinstance(name, str):
+        raise TypeError(f"a game's name is a text, not {short(name)}")
+    if own is None and ":" in name:
+        raise UntrustedError(f"{short(name)} is code, which only the caller may name")
+    kind = game_class(name if own is None else own)
+    if name not in (kind.name, own):
+        raise ValueError(f"it is a game of {short(name)}, not of {kind.name}")
+    named = [option.name for option in kind.options if option.is_file and options.get(option.name)]
+    if missing := sorted(set(named) - files.keys()):
+        raise UntrustedError(
+            f"{missing[0]}={short(options[missing[0]])} is a file, which only the caller may name"
+        )
+    return kind(**{**options, **{option: files[option] for option in named}})

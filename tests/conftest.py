@@ -51,7 +51,7 @@ def pytest_collection_modifyitems(items):
 def trap(tmp_path, monkeypatch):
     """A module `trap` on the path that leaves a mark when it is imported: the mark."""
     mark = tmp_path / "mark"
-    (tmp_path / "trap.py").write_text(MARK.format(str(mark)) + "from pig import Pig\n")
+    (tmp_path / "trap.py").write_text(MARK.format(str(mark)) + "from pig import Pig\n", "utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     sys.modules.pop("trap", None)
     return mark

@@ -120,7 +120,7 @@ def copied(folder: Path) -> Path:
     """Copy the files of the repository."""
     listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
     for name in subprocess.run(
-        listed, cwd=ROOT, check=True, capture_output=True, text=True
+        listed, cwd=ROOT, check=True, capture_output=True, encoding="utf-8"
     ).stdout.splitlines():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, folder / name)
@@ -136,13 +136,13 @@ def main(arguments: Arguments) -> None:
     arguments.output.mkdir(parents=True, exist_ok=True)
     kept = arguments.output / "mutants.jsonl"
     done = (
-        {tuple(line["mutant"]): line for line in map(json.loads, kept.read_text().splitlines())}
+        {tuple(line["mutant"]): line for line in map(json.loads, kept.read_text("utf-8").splitlines())}
         if kept.exists()
         else {}
     )
     jobs = []
     for file in arguments.files:
-        every = sorted(mutants((ROOT / file).read_text()))
+        every = sorted(mutants((ROOT / file).read_text("utf-8")))
         sample = random.Random(arguments.seed).sample(every, min(arguments.sample, len(every)))
         jobs += [(file, *mutant) for mutant in sample]
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(arguments.processes) as executor:
@@ -150,16 +150,16 @@ def main(arguments: Arguments) -> None:
 
         def attempt(job: tuple[str, str, int]) -> dict[str, Any]:
             file, operator, occurrence = job
-            source = (ROOT / file).read_text()
+            source = (ROOT / file).read_text("utf-8")
             mutated = mutate_code(source, get_operator(operator)(), occurrence) or source
             if mutated == source:  # the number of a keyword's name, for example
                 return {"mutant": job, "noticed": None, "change": []}
             copy = copies.get()
             try:
-                (copy / file).write_text(mutated)
+                (copy / file).write_text(mutated, "utf-8")
                 noticed = fails(copy, file, arguments.patience)
             finally:
-                (copy / file).write_text(source)
+                (copy / file).write_text(source, "utf-8")
                 copies.put(copy)
             lines = difflib.unified_diff(source.splitlines(), mutated.splitlines(), lineterm="", n=0)
             change = [line for line in lines if line[:1] in "+-" and line[:3] not in ("+++", "---")]

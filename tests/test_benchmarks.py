@@ -40,7 +40,7 @@ def run(module, folder, capsys, words=""):
     printed = capsys.readouterr().out
     assert {path.name for path in folder.iterdir()} == {f"{module}.json", f"{module}.png"}
     assert (folder / f"{module}.png").read_bytes().startswith(b"\x89PNG")
-    results = json.loads((folder / f"{module}.json").read_text())
+    results = json.loads((folder / f"{module}.json").read_text("utf-8"))
     assert results["benchmark"] == module
     assert {"date", "commit", "python", "numpy", "numba", "processor", "cores"} <= set(results["facts"])
     return results, printed
@@ -58,7 +58,8 @@ def yardstick(tmp_path):
     path = tmp_path / "yardstick"
     check = "import sys; players, games, steps, observed = map(int, sys.argv[1:])"
     path.write_text(
-        f"#!{sys.executable}\n{check}\nprint(f'games {{games}}: {{1 + observed}}.50 M decisions/s')\n"
+        f"#!{sys.executable}\n{check}\nprint(f'games {{games}}: {{1 + observed}}.50 M decisions/s')\n",
+        "utf-8",
     )
     path.chmod(0o755)
     return path
@@ -100,7 +101,7 @@ def quick(module, folder, words, result=None):
         python("-m", f"benchmarks.{module}", "cacti", *words.split(), "--output", folder)
     else:
         main_of(module, f"cacti {words}", folder)
-    return json.loads((folder / f"{result or module}.json").read_text())["measurements"]
+    return json.loads((folder / f"{result or module}.json").read_text("utf-8"))["measurements"]
 
 
 @pytest.mark.parametrize(
@@ -135,11 +136,11 @@ def test_learning_takes_finished_runs_as_they_are(tmp_path):
     (folder,) = (path for path in (tmp_path / "runs").iterdir() if path.is_dir())
     other = folder.with_name(folder.name.replace("-0-", "-1-"))
     shutil.copytree(folder, other)
-    note = Path(f"{folder}.json").read_text()
+    note = Path(f"{folder}.json").read_text("utf-8")
     assert note.count('"--seed"') == 1
     about = json.loads(note)
     about["command"][about["command"].index("--seed") + 1] = "1"
-    Path(f"{other}.json").write_text(json.dumps(about))
+    Path(f"{other}.json").write_text(json.dumps(about), "utf-8")
     both = quick("learning", tmp_path / "results", f"{words} 2", result)
     assert both == [first, first | {"seed": 1}]
     for entry in both:
@@ -189,7 +190,7 @@ def test_variants(tmp_path):
     from docs.report import variants
 
     main_of("variants", f"mars {SHORT} {tmp_path}/runs", tmp_path)
-    entry = json.loads((tmp_path / "variants-mars.json").read_text())["measurements"]
+    entry = json.loads((tmp_path / "variants-mars.json").read_text("utf-8"))["measurements"]
     assert {m["variant"] for m in entry} == set(variants.VARIANTS["mars"])
     assert ("special actions", "comes with the game") in {(m["variant"], m["network"]) for m in entry}
 
@@ -207,7 +208,7 @@ def test_ladder(tmp_path):
 
 def test_games(tmp_path):
     main_of("games", "cacti --matches 10", tmp_path)
-    rows = json.loads((tmp_path / "games.json").read_text())["measurements"]
+    rows = json.loads((tmp_path / "games.json").read_text("utf-8"))["measurements"]
     assert [row["agent"] for row in rows] == ["random", "network"]
     for row in rows:
         assert 2 < row["legal_actions"] < row["num_actions"]
@@ -220,7 +221,7 @@ def test_comparing(part, tmp_path):
     words = f"{part} --games cacti --tests 2 --repeats 1 --matches 100 --pairs 10 --processes 1"
     main_of("comparing", words, tmp_path)
     (path,) = tmp_path.iterdir()
-    rows = json.loads(path.read_text())["measurements"]
+    rows = json.loads(path.read_text("utf-8"))["measurements"]
     if part == "errors":
         assert [row["num_players"] for row in rows] == [2] * 7 + [4] * 7
         assert all(row["games"] < row["fixed_games"] for row in rows if row["lead"] in (-40, 100))
@@ -237,7 +238,7 @@ def test_comparing(part, tmp_path):
 def test_luck(tmp_path):
     """Its corrections leave the mean as it is: of a game that is solved, within two standard errors."""
     main_of("luck", "cacti --matches 100 --redraws 2 --estimates 40", tmp_path)
-    pig, *pairs = json.loads((tmp_path / "luck.json").read_text())["measurements"]
+    pig, *pairs = json.loads((tmp_path / "luck.json").read_text("utf-8"))["measurements"]
     assert abs(pig["mean"] - pig["truth"]) < 2 * pig["standard_error"]
     assert pig["variance_left"] < 0.9
     assert [pair["agent"] for pair in pairs] == ["network", "network-mcts:20"]
@@ -264,7 +265,7 @@ def test_networks_are_replaced_by_stronger_ones(tmp_path, monkeypatch, capsys):
     def decided(run):
         main_of("networks", f"cacti {run} --elo 0 100 --processes 1", tmp_path)
         assert run.name in capsys.readouterr().out
-        return json.loads((tmp_path / "networks.json").read_text())["measurements"]
+        return json.loads((tmp_path / "networks.json").read_text("utf-8"))["measurements"]
 
     assert "games" not in decided(bad)[-1]
     assert old.read_bytes() == (bad / "half.safetensors").read_bytes()
@@ -284,7 +285,7 @@ def test_soak(tmp_path):
     import soak
 
     soak.main(soak.Arguments(decisions=20_000, output=tmp_path))
-    entry = json.loads((tmp_path / "soak.json").read_text())["measurements"]
+    entry = json.loads((tmp_path / "soak.json").read_text("utf-8"))["measurements"]
     assert [(m["game"], m["way"]) for m in entry] == [
         (game, way) for game in list_games() for way in soak.WAYS
     ]
@@ -293,7 +294,7 @@ def test_soak(tmp_path):
 
 def test_web(tmp_path):
     main_of("web", f"{GAME} --at-once 2 --decisions 2 --pause 0 --wrong 5", tmp_path)
-    results = json.loads((tmp_path / "web.json").read_text())["measurements"]
+    results = json.loads((tmp_path / "web.json").read_text("utf-8"))["measurements"]
     assert [entry["case"] for entry in results] == ["one game", "2 games at once", "wrong messages"]
     assert all(0 < entry["median_ms"] <= entry["p99_ms"] for entry in results)
 
@@ -305,7 +306,7 @@ def test_the_suite_of_evaluate_has_the_leaderboards_ratings():
 def test_files_made_with_other_settings_are_not_measured(tmp_path):
     path = tmp_path / "network.pt"
     common.check_same(path, {"seed": 0, "decisions": 1000})
-    path.write_text("")
+    path.write_text("", "utf-8")
     common.check_same(path, {"seed": 0, "decisions": 1000})
     with pytest.raises(ValueError, match="made with other settings: decisions is 1000, not 2000"):
         common.check_same(path, {"seed": 0, "decisions": 2000})

@@ -104,7 +104,7 @@ def test_snippets_run_and_print_what_is_shown(page, tmp_path, monkeypatch, capsy
     namespace = {"__name__": page.stem}
     if page.name == "own-game.md":  # its snippets are parts of the example
         namespace |= vars(pig)
-    for number, (snippet, shown) in enumerate(SNIPPET.findall(page.read_text())):
+    for number, (snippet, shown) in enumerate(SNIPPET.findall(page.read_text("utf-8"))):
         capsys.readouterr()
         with warnings.catch_warnings():
             # Others' warnings that a user sees too and that nothing here can help.
@@ -146,12 +146,14 @@ def test_every_public_name_has_an_example_that_runs(package, recorded, monkeypat
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_generated_tables_are_current(page):
-    text = page.read_text()
+    text = page.read_text("utf-8")
     assert generate.filled(text) == text, "run: python docs/generate.py"
 
 
 def test_every_generated_table_is_used():
-    used = {name for page in PAGES for name in re.findall(r"<!-- begin ([\w ]+) -->", page.read_text())}
+    used = {
+        name for page in PAGES for name in re.findall(r"<!-- begin ([\w ]+) -->", page.read_text("utf-8"))
+    }
     assert used == set(generate.generated())
 
 
@@ -160,7 +162,7 @@ def test_every_generated_table_is_used():
 )
 def test_pages_are_short(page):
     if page.name not in UNBOUNDED:
-        assert len(page.read_text().splitlines()) <= LONGEST[page.name]
+        assert len(page.read_text("utf-8").splitlines()) <= LONGEST[page.name]
 
 
 def test_words_are_plain():
@@ -178,7 +180,7 @@ def test_words_are_plain():
 
 def test_options_are_not_broken_between_lines():
     for page in PAGES:
-        assert not re.search(r"--$", page.read_text(), re.MULTILINE), page.name
+        assert not re.search(r"--$", page.read_text("utf-8"), re.MULTILINE), page.name
 
 
 def test_arenas_are_of_the_pretrained_networks():
@@ -189,13 +191,13 @@ def test_arenas_are_of_the_pretrained_networks():
 
 def test_pictures_are_current():
     for path, picture in pictures.stills().items():
-        assert path.read_text() == picture, "run: python docs/generate.py"
+        assert path.read_text("utf-8") == picture, "run: python docs/generate.py"
 
 
 def test_every_game_has_its_pictures_and_they_are_shown():
     assert set(pictures.SHOWN) == set(generate.own_games())
     assert set(pictures.FOLDER.iterdir()) == pictures.files(), "run: python docs/pictures.py"
-    text = "".join(page.read_text() for page in PAGES)
+    text = "".join(page.read_text("utf-8") for page in PAGES)
     for path in pictures.files():
         assert f"pictures/{path.name}" in text, path.name
 
@@ -215,7 +217,7 @@ def test_readme_has_the_sizes_of_actions_and_observations(name):
     game = make(name)
     line = next(
         line
-        for line in (ROOT / "README.md").read_text().splitlines()
+        for line in (ROOT / "README.md").read_text("utf-8").splitlines()
         if f"docs/{name}.md" in line and "|" in line
     )
     assert f"| {game.num_actions} | {game.observation_shape[0]:,} |" in line
@@ -225,11 +227,11 @@ def test_readme_has_the_sizes_of_actions_and_observations(name):
 def test_whole_pages_are_current(made):
     assert set(made) == set(next(iter(made)).parent.iterdir())
     for path, text in made.items():
-        assert path.read_text() == text, "run: python docs/generate.py"
+        assert path.read_text("utf-8") == text, "run: python docs/generate.py"
 
 
 @pytest.mark.parametrize("page", [*PAGES, ROOT / "leaderboard" / "README.md"], ids=lambda page: page.name)
 def test_links_lead_somewhere(page):
-    for target in re.findall(r'(?:\]\(|(?:href|src|srcset)=")([^)"#]+)[)"#]', page.read_text()):
+    for target in re.findall(r'(?:\]\(|(?:href|src|srcset)=")([^)"#]+)[)"#]', page.read_text("utf-8")):
         if "://" not in target and not target.startswith(("api/", "play/")):  # made with the site
             assert (page.parent / target).exists(), target

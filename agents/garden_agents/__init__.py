@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from garden_agents.search.agent import MCTSAgent
     from garden_agents.search.beliefs import belief
     from garden_agents.training.returns import advantages
+    from garden_agents.untrusted import untrusted_agent
 
 __all__ = [
     "MCTSAgent",
@@ -32,6 +33,7 @@ __all__ = [
     "load_agent",
     "meet",
     "table",
+    "untrusted_agent",
 ]
 
 _MODULES = {
@@ -47,6 +49,7 @@ _MODULES = {
     "load_agent": "registry",
     "meet": "evaluation.matches",
     "table": "evaluation.matches",
+    "untrusted_agent": "untrusted",
 }
 
 

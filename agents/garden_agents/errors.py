@@ -28,7 +28,8 @@ def one_line_errors(stopped: str = "stopped", *also: type[Exception]) -> Iterato
     except wrong as error:
         raise SystemExit(f"error: {error}") from error
     except OSError as error:
-        raise SystemExit(f"error: {error.filename or 'writing'}: {error.strerror or error}") from error
+        notes = "".join(f"\n{note}" for note in getattr(error, "__notes__", ()))
+        raise SystemExit(f"error: {error.filename or 'writing'}: {error.strerror or error}{notes}") from error
     except MemoryError as error:
         raise SystemExit(f"error: there is not enough memory: {one_line(error)}") from error
     except KeyboardInterrupt:

@@ -152,6 +152,8 @@ IMPORT = ""
 _made: WeakKeyDictionary[ModuleType, dict[str, set[str]]] = WeakKeyDictionary()
 """Files opened while the agents of a module were made, by name; an agent made again may have cached their content."""
 _recording: list[set[str]] = []
+_appended: set[str] = set()
+"""Files to which agents append, such as transcripts: what they hold are results."""
 
 
 def import_recorded(code: str) -> tuple[ModuleType, dict[str, set[str]]]:
@@ -191,15 +193,18 @@ def _record(event: str, arguments: tuple[Any, ...]) -> None:
     if not _recording or event != "open":
         return
     path, _, flags = arguments
-    if isinstance(path, str | bytes | os.PathLike) and not flags & (os.O_WRONLY | os.O_CREAT | os.O_TRUNC):
+    if isinstance(path, str | bytes | os.PathLike):
         with contextlib.suppress(OSError):  # the current folder was deleted
-            _recording[-1].add(os.path.realpath(os.fsdecode(path)))
+            if flags & os.O_APPEND:
+                _appended.add(os.path.realpath(os.fsdecode(path)))
+            elif not flags & (os.O_WRONLY | os.O_CREAT | os.O_TRUNC):
+                _recording[-1].add(os.path.realpath(os.fsdecode(path)))
 
 
 def _data(opened: set[str]) -> set[str]:
-    """Return the files that are neither the system's, nor libraries or caches, nor this project's code."""
+    """Return the files that are neither the system's, nor libraries or caches, nor this project's code, nor appended to."""
     files = set()
-    for path in opened:
+    for path in opened - _appended:
         if path.endswith(".pyc"):
             with contextlib.suppress(ValueError):
                 path = source_from_cache(path)

@@ -14,15 +14,18 @@ import itertools
 import json
 import os
 import queue
+import secrets
 import shlex
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 import time
 import warnings
 import weakref
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import IO, Any
 from weakref import WeakKeyDictionary
 
@@ -40,6 +43,12 @@ START = 5.0
 MOST_PROCESSES = 256
 LIMIT = 100_000
 """Largest number of characters in a line from the program."""
+LOOK = 0.2
+"""Seconds between looks whether a program has ended, and for the rest of its output after that."""
+ESCAPE = "" if sys.platform == "win32" else "\\"
+"""Character that escapes the next one in a command; on Windows it separates folders."""
+MARK = "GARDEN_PROGRAM"
+"""Environment variable by which the processes of a program are found."""
 
 
 class GameNumbers:
@@ -86,8 +95,10 @@ class ProgramAgent:
     def __init__(
         self, command: str, game: Game, seed: int = 0, seconds: float = SECONDS, processes: int = 1
     ) -> None:
+        words = shlex.shlex(command, posix=True, punctuation_chars=False)
+        words.whitespace_split, words.commenters, words.escape = True, "", ESCAPE
         try:
-            self.command = shlex.split(command)
+            self.command = list(words)
         except ValueError as error:
             raise ValueError(f"program {one_line(command)}: {error}") from None
         if not self.command:
@@ -244,6 +255,7 @@ class _Process:
             encoding="utf-8",
             errors="replace",
             start_new_session=True,
+            env=os.environ | {MARK: (mark := secrets.token_hex(8))},
         )
         self.messages: _Messages = queue.Queue()
         self.lines: queue.Queue[str] = queue.Queue(maxsize=8)
@@ -252,7 +264,7 @@ class _Process:
         reading = threading.Thread(target=_read, args=(self.process.stdout, self.lines, ended), daemon=True)
         writing.start()
         reading.start()
-        self.kill = weakref.finalize(self, _end, self.process, self.messages, ended, (writing, reading))
+        self.kill = weakref.finalize(self, _end, self.process, self.messages, ended, (writing, reading), mark)
         _running.add(self)
 
     def write(self, message: dict[str, Any]) -> threading.Event:
@@ -270,10 +282,9 @@ class _Process:
         deadline = time.monotonic() + seconds
         if not self.write(message).wait(seconds):
             raise _LostError(f"it did not read its input within {seconds:g} s")
-        try:
-            line = self.lines.get(timeout=max(0.0, deadline - time.monotonic()))
-        except queue.Empty:
-            raise _LostError(f"it did not answer within {seconds:g} s") from None
+        line = self._line(deadline)
+        if line is None:
+            raise _LostError(f"it did not answer within {seconds:g} s")
         if not line:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self.process.wait(1)
@@ -281,6 +292,20 @@ class _Process:
         if not line.endswith("\n"):
             raise _LostError(f"its line is longer than {LIMIT:,} characters, or not ended")
         return line
+
+    def _line(self, deadline: float) -> str | None:
+        """Return the next line, "" if the program has ended, or None if it is late.
+
+        Another process may hold the pipe of a program that has ended, so that its output has no end.
+        """
+        while True:
+            ended = self.process.poll() is not None
+            with contextlib.suppress(queue.Empty):
+                return self.lines.get(timeout=max(0.0, min(deadline - time.monotonic(), LOOK)))
+            if ended:
+                return ""
+            if time.monotonic() >= deadline:
+                return None
 
 
 _running: weakref.WeakSet[_Process] = weakref.WeakSet()
@@ -329,8 +354,9 @@ def _end(
     messages: _Messages,
     ended: threading.Event,
     threads: tuple[threading.Thread, ...],
+    mark: str,
 ) -> None:
-    """Kill the program and its process group, without waiting for other processes that hold its pipes."""
+    """Kill the program, its process group, and on Linux all other processes that it has started."""
     ended.set()
     messages.put(("", threading.Event()))
     if hasattr(os, "killpg"):
@@ -338,5 +364,10 @@ def _end(
             os.killpg(process.pid, signal.SIGKILL)
     process.kill()
     process.wait()
+    entry = f"{MARK}={mark}".encode()
+    for environment in Path("/proc").glob("[0-9]*/environ"):
+        with contextlib.suppress(OSError):  # another user's, or it has ended
+            if entry in environment.read_bytes().split(b"\0"):
+                os.kill(int(environment.parent.name), signal.SIGKILL)
     for thread in threads:
         thread.join(0.5)

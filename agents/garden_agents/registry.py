@@ -20,13 +20,10 @@ from garden_core.checks import short
 from garden_core.files.data import DataFile
 from garden_core.game import Game
 from garden_core.plugins import imported
-from garden_core.registry import game_class
+from garden_core.registry import game_class, untrusted_game
 
 SHIPPED = ("network", "ppo")
 """Names of a game's pretrained network; the second is the older name."""
-_BUILT_IN = re.compile(
-    r"random|greedy|network|ppo|((network|ppo)-)?mcts:([0-9]{1,4}|[0-9]{1,2}(\.[0-9]{1,3})?s)"
-)
 _PROGRAM = re.compile(
     r"program(?:\*(?P<processes>\d{1,9}))?(?:@(?P<seconds>\d+(?:\.\d+)?)s)?:(?P<command>.*)", re.DOTALL
 )
@@ -46,28 +43,17 @@ def make_game(
         name: name of an installed game, or "module:Class".
         num_players: number of players; the game's default if None.
         options: other options of the game, by name.
-        data_files: data files by option, used instead of the paths in `options`. Pass them if `options` come from a
-            file: paths that a file names are never opened.
+        data_files: pass them, by option, if `options` come from a file: see `untrusted_game`.
 
     Raises:
         ValueError, TypeError: as `garden_core.make`.
-        ValueError: if an option that names a path is missing in `data_files`.
     """
     values = {key: _value(text) for key, text in options.items()}
     if num_players is not None:
         values["num_players"] = num_players
-    kind = game_class(name)
     if data_files is not None:
-        paths = {option.name for option in kind.options if option.is_file and values.get(option.name)}
-        if missing := sorted(paths - data_files.keys()):
-            raise ValueError(f"the content of the data file {', '.join(missing)} is missing")
-        values |= data_files
-    return kind(**values)
-
-
-def is_built_in(name: str) -> bool:
-    """Return whether an agent is safe to load from an untrusted config: it opens no file, imports no other code, and ends."""
-    return _BUILT_IN.fullmatch(name) is not None
+        return untrusted_game(name, values, data_files, own=name)
+    return game_class(name)(**values)
 
 
 def code_of(name: str) -> str:

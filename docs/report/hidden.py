@@ -67,9 +67,9 @@ def trained(way: str, seed: int, arguments: Arguments) -> Path:
             [sys.executable, "examples/privileged.py", *way.split(), *limits],
             check=True,
             stdout=subprocess.PIPE,
-            text=True,
+            encoding="utf-8",
         ).stdout
-        path.with_suffix(".log").write_text(printed)
+        path.with_suffix(".log").write_text(printed, "utf-8")
     return path
 
 
@@ -103,7 +103,7 @@ def main(arguments: Arguments) -> None:
     measurements: list[dict[str, Any]] = []
     for seed, way in itertools.product(range(a.seeds), WAYS):
         path = trained(way, seed, a)
-        last = path.with_suffix(".log").read_text().splitlines()[-1].partition(": ")[2]
+        last = path.with_suffix(".log").read_text("utf-8").splitlines()[-1].partition(": ")[2]
         numbers = zip(MEASURED, map(float, re.findall(r"\d+\.\d+", last)), strict=True)
         measured: dict[str, Any] = {"way": way, "seed": seed, **dict(numbers)}
         agents = load_agent(_name(path), game), load_agent("greedy", game, seed)

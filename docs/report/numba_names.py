@@ -113,9 +113,11 @@ def is_right(number: int, is_cured: bool) -> bool:
     choose = random.Random(number)
     shared, own = (CLOSURE, WITH_CLOSURE) if number % 2 else (RECORD, WITH_RECORD)
     with tempfile.TemporaryDirectory() as folder:
-        Path(folder, "shared.py").write_text(shared.format(loops=loops(choose)))
+        Path(folder, "shared.py").write_text(shared.format(loops=loops(choose)), "utf-8")
         for name in ("one", "two"):
-            Path(folder, f"{name}.py").write_text(own.format(name=name, number=choose.randint(1, 10**6)))
+            Path(folder, f"{name}.py").write_text(
+                own.format(name=name, number=choose.randint(1, 10**6)), "utf-8"
+            )
 
         def run(*names: str) -> dict[str, int]:
             command = [sys.executable, "-c", RUN, json.dumps(is_cured), *names]

@@ -8,7 +8,9 @@ from openenv.core.env_server.types import Action, Observation
 class GardenAction(Action):
     """A language model's answer."""
 
-    text: str = Field(..., description="the answer, which ends with a line ACTION: <action>")
+    text: str = Field(
+        ..., max_length=100_000, description="the answer, which ends with a line ACTION: <action>"
+    )
 
 
 class GardenObservation(Observation):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
 import os
@@ -10,6 +11,7 @@ import stat
 import sys
 import weakref
 from collections.abc import Callable
+from io import FileIO
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +60,34 @@ def write_atomically(path: Path, content: bytes) -> None:
 def write_json(path: Path, content: Any) -> None:
     """Write plain data as JSON; see `write_atomically`."""
     write_atomically(path, (json.dumps(content, indent=1) + "\n").encode())
+
+
+def open_to_append(path: Path) -> FileIO:
+    """Open a regular file to append to it, and make it if there is none; until it is closed, other processes wait here.
+
+    What a write that was interrupted left of a last line is removed. Processes do not wait on Windows.
+
+    Raises:
+        OSError: if it cannot be opened, or is no regular file; `strerror` gives the reason.
+    """
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    file = FileIO(os.open(path, flags, 0o666), "ab+")
+    try:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(errno.EINVAL, "it is not a regular file", os.fspath(path))
+        if sys.platform != "win32":
+            import fcntl
+
+            with contextlib.suppress(OSError):  # a file system without locks
+                fcntl.flock(file, fcntl.LOCK_EX)
+        size = file.seek(0, os.SEEK_END)
+        if size and (file.seek(size - 1), file.read(1))[1] != b"\n":
+            file.seek(0)
+            file.truncate(file.readall().rfind(b"\n") + 1)
+    except BaseException:
+        file.close()
+        raise
+    return file
 
 
 def new_folder(path: Path) -> Path:

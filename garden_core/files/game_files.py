@@ -12,9 +12,10 @@ from typing import Any, TypeVar
 import msgspec
 
 from garden_core.checks import one_line, short
+from garden_core.errors import UntrustedError
 from garden_core.files.data import DataFile
 from garden_core.game import Game
-from garden_core.registry import GameClass, game_class
+from garden_core.registry import GameClass, untrusted_game
 
 T = TypeVar("T")
 
@@ -97,10 +98,19 @@ def game_of(
             played with another version of the game or other data.
     """
     what, error_type = kind
+    files: dict[str, DataFile | str | Path]
+    if data is None:
+        files = {
+            name: DataFile(f"{one_line(content.options.get(name, name), 100)} of the {what}", text)
+            for name, text in content.data_files.items()
+        }
+    else:
+        files = {name: data for name in content.options}  # used only for those that are files
     try:
-        made = _named(content, game, data, what)
+        made = untrusted_game(content.game, content.options, files, game)
     except (TypeError, ValueError) as error:
-        raise error_type(f"{path} cannot be played here: {one_line(error)}") from None
+        more = ", as game= or data=" if isinstance(error, UntrustedError) else ""
+        raise error_type(f"{path} cannot be played here: {one_line(error)}{more}") from None
     if made.version != content.version:
         raise error_type(
             f"{path} was played with version {short(content.version)} of {made.name}, and this is version {made.version}"
@@ -110,26 +120,3 @@ def game_of(
             f"{path} was played with other data or options of {made.name} ({short(content.data)}) than here"
         )
     return made
-
-
-def _named(content: GameContent, game: GameClass | None, data: str | Path | None, what: str) -> Game:
-    if game is None and ":" in content.game:
-        raise ValueError(f"it names code, {short(content.game)}; pass game= to import that")
-    maker = game_class(content.game if game is None else game)
-    if maker.name != content.game:
-        raise ValueError(f"it is a game of {short(content.game)}, not of {maker.name}")
-    options: dict[str, Any] = dict(content.options)
-    for name in (option.name for option in maker.options if option.is_file):
-        if not options.get(name):
-            continue
-        if data is not None:
-            options[name] = data
-        elif name in content.data_files:
-            options[name] = DataFile(
-                f"{one_line(options[name], 100)} of the {what}", content.data_files[name]
-            )
-        else:
-            raise ValueError(
-                f"it was played with {name}={short(options[name])}; pass data= with that file's path"
-            )
-    return maker(**options)

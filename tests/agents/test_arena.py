@@ -84,7 +84,7 @@ def test_results_do_not_depend_on_processes(tmp_path, capsys):
     for processes in (1, 2):
         output = tmp_path / f"{processes}" / "arena.json"
         results = compare(output, *names, processes=processes)
-        jobs = sorted((output.parent / "arena.games.jsonl").read_text().splitlines())
+        jobs = sorted((output.parent / "arena.games.jsonl").read_text("utf-8").splitlines())
         picture, printed = output.with_suffix(".png").read_bytes(), capsys.readouterr().out
         written.append((output.read_bytes(), jobs, picture, printed))
     assert written[0] == written[1]
@@ -127,7 +127,7 @@ def test_forfeited_games_are_lost_and_counted(tmp_path, capsys):
     for _ in range(2):  # played, and read from the file of finished jobs
         compare(output, "own_agents:quitting", "random", games=16)
         assert "gave up 4 of 16 games against random, which it lost" in capsys.readouterr().out
-        (result,) = json.loads(output.read_text())["results"]
+        (result,) = json.loads(output.read_text("utf-8"))["results"]
         assert (result["forfeits"], result["opponents_forfeits"]) == (4, 0)
         assert result["win_rate"] <= 12 / 16
     (result,) = compare(tmp_path / "other.json", "random", "own_agents:quitting", games=16)
@@ -140,10 +140,10 @@ def test_forfeited_games_are_lost_and_counted(tmp_path, capsys):
 def test_impossible_forfeits_are_damage(tmp_path, forfeits):
     output, kept = tmp_path / "arena.json", tmp_path / "arena.games.jsonl"
     compare(output, "own_agents:quitting", "random", games=16)
-    head, line = kept.read_text().splitlines()
+    head, line = kept.read_text("utf-8").splitlines()
     line = json.loads(line)
     line["played"][2] = forfeits
-    kept.write_text(f"{head}\n{json.dumps(line)}\n")
+    kept.write_text(f"{head}\n{json.dumps(line)}\n", "utf-8")
     with pytest.raises(SystemExit, match="is damaged"):
         compare(output, "own_agents:quitting", "random", games=16)
 
@@ -192,11 +192,11 @@ def test_two_arenas_do_not_share_a_file(tmp_path, played):
 def test_more_agents_and_games_reuse_finished_jobs(tmp_path, played):
     output = tmp_path / "arena.json"
     compare(output, games=50)
-    before = json.loads(output.read_text())["results"]
+    before = json.loads(output.read_text("utf-8"))["results"]
     compare(output, "own_agents:last_legal", "random", "greedy", games=50)
     own = "own_agents:last_legal"
     assert [job[:2] for job in played] == [("random", "greedy"), (own, "random"), (own, "greedy")]
-    assert json.loads(output.read_text())["results"][-1] == before[0]
+    assert json.loads(output.read_text("utf-8"))["results"][-1] == before[0]
     played.clear()
     compare(output, games=100)
     assert played == [("random", "greedy", 1, 50)]
@@ -215,7 +215,7 @@ def test_games_of_another_arena_are_refused(tmp_path):
     refused("holds other games: seed is 0, not 1; choose another --output, or delete", seed=1)
     refused(r"option max_decisions is \d+, not 50, data is", options={"max_decisions": "50"})
     assert kept.read_bytes() == before
-    kept.write_text("scribble\n")
+    kept.write_text("scribble\n", "utf-8")
     refused("is damaged, or no file of finished jobs")
 
 
@@ -339,4 +339,4 @@ def test_results_stay_when_the_picture_does_not_fit_on_the_disk(tmp_path, monkey
     printed, message = garden_here(SHORT, tmp_path / "x.json")
     assert message == f"error: {tmp_path / 'x.png'}: No space left on device"
     assert "greedy" in printed
-    assert json.loads((tmp_path / "x.json").read_text())["results"][0]["games"] == 4
+    assert json.loads((tmp_path / "x.json").read_text("utf-8"))["results"][0]["games"] == 4

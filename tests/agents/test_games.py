@@ -23,7 +23,7 @@ def test_a_game_of_one_file_registers_its_hints(tmp_path):
         name = "own_pig"
 
     assert hints_of(OwnPig()) == Hints()
-    (tmp_path / "training.toml").write_text("[ppo]\nenvs = 48\n")
+    (tmp_path / "training.toml").write_text("[ppo]\nenvs = 48\n", "utf-8")
     register(OwnPig, Hints(features=lambda game: Features(1, halve, game.params), folder=tmp_path))
     (inputs,) = empty_network(OwnPig(), Architecture(), "seats").inputs(np.full((2, 22), 3, np.int8))
     np.testing.assert_array_equal(inputs, [[1.5], [1.5]])

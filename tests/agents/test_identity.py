@@ -67,12 +67,12 @@ def test_files_that_an_agent_reads(folder, how, where):
     retrain(1)
     reading = READING[how]
     if where == "made":
-        (folder / "mine.py").write_text(MAKE.format(body=reading))
+        (folder / "mine.py").write_text(MAKE.format(body=reading), "utf-8")
     elif where == "imported":
-        (folder / "mine.py").write_text(reading + MAKE.format(body="pass"))
+        (folder / "mine.py").write_text(reading + MAKE.format(body="pass"), "utf-8")
     else:
-        (folder / "helper.py").write_text(reading.replace("mine.py", "helper.py"))
-        (folder / "mine.py").write_text(MAKE.format(body="import helper"))
+        (folder / "helper.py").write_text(reading.replace("mine.py", "helper.py"), "utf-8")
+        (folder / "mine.py").write_text(MAKE.format(body="import helper"), "utf-8")
     before = digest()
     assert not before.startswith(UNSEEN)
     assert digest() == before == here().digest == here().digest
@@ -81,12 +81,14 @@ def test_files_that_an_agent_reads(folder, how, where):
 
 
 def test_a_file_that_is_read_once_per_process_counts_each_time(folder):
-    (folder / "weights").write_text("1")
-    reading = "__import__('functools').cache(lambda: __import__('pathlib').Path('weights').read_text())"
-    (folder / "mine.py").write_text(f"read = {reading}" + MAKE.format(body="read()"))
+    (folder / "weights").write_text("1", "utf-8")
+    reading = (
+        "__import__('functools').cache(lambda: __import__('pathlib').Path('weights').read_text('utf-8'))"
+    )
+    (folder / "mine.py").write_text(f"read = {reading}" + MAKE.format(body="read()"), "utf-8")
     first = here().digest
     assert first == here().digest
-    (folder / "weights").write_text("2")
+    (folder / "weights").write_text("2", "utf-8")
     assert first != here().digest == digest()
 
 
@@ -112,22 +114,22 @@ def test_a_file_that_is_read_once_per_process_counts_each_time(folder):
 def test_modules_of_the_author(folder, files, changed):
     for name, text in files.items():
         (folder / name).parent.mkdir(exist_ok=True)
-        (folder / name).write_text(text)
+        (folder / name).write_text(text, "utf-8")
     name = "bots.one:make" if "bots/one.py" in files else "mine:make"
     before = digest(name)
     assert not before.startswith(UNSEEN)
     assert digest(name) == before
-    (folder / changed).write_text(files[changed] + "\n# changed\n")
+    (folder / changed).write_text(files[changed] + "\n# changed\n", "utf-8")
     assert digest(name) != before
 
 
 def test_unrelated_files_do_not_matter(folder):
     body = """for path, mode in (("log", "a"), ("new", "w"), ("both", "a+"), (os.devnull, "r")):
         with open(path, mode) as file: file.write("x") if mode in "aw" else file.read()"""
-    (folder / "mine.py").write_text("import os, numpy, json, mars_env" + MAKE.format(body=body))
+    (folder / "mine.py").write_text("import os, numpy, json, mars_env" + MAKE.format(body=body), "utf-8")
     before = digest()
     assert digest() == before
-    (folder / "other.py").write_text("")
+    (folder / "other.py").write_text("", "utf-8")
     assert digest() == before == here().digest
 
 
@@ -142,24 +144,24 @@ def test_unrelated_files_do_not_matter(folder):
     ],
 )
 def test_agents_that_can_change_unseen(folder, text, why):
-    (folder / "helper.py").write_text("from socket import socket as ask")
-    (folder / "mine.py").write_text(text + MAKE.format(body="pass"))
+    (folder / "helper.py").write_text("from socket import socket as ask", "utf-8")
+    (folder / "mine.py").write_text(text + MAKE.format(body="pass"), "utf-8")
     identity = here()
     assert identity.digest.startswith(UNSEEN)
     assert identity.unseen.startswith(why)
 
 
 def test_a_program_can_change_unseen(folder):
-    (folder / "bot.py").write_text("print(1)")
+    (folder / "bot.py").write_text("print(1)", "utf-8")
     name = f"program:{sys.executable} bot.py"
     before = here(name)
     assert (before.digest[0], before.unseen) == (UNSEEN, "it is a program")
-    (folder / "bot.py").write_text("print(2)")
+    (folder / "bot.py").write_text("print(2)", "utf-8")
     assert here(name).digest != before.digest
 
 
 def test_a_module_that_was_imported_before_may_have_read_files_then(folder):
-    (folder / "mine.py").write_text(MAKE.format(body="pass"))
+    (folder / "mine.py").write_text(MAKE.format(body="pass"), "utf-8")
     __import__("mine")
     assert "imported before" in here().unseen
 
@@ -168,16 +170,16 @@ def test_an_agent_can_set_its_digest(folder):
     mine = folder / "mine.py"
     vouching = f"policy = {FIRST}\n    policy.digest = 'version 1'\n    return policy\n"
     text = "import subprocess" + MAKE.format(body=f"{READING['a path']}\n    {vouching}")
-    (folder / "weights").write_text("1")
-    mine.write_text(text)
+    (folder / "weights").write_text("1", "utf-8")
+    mine.write_text(text, "utf-8")
     before = digest()
     assert not before.startswith(UNSEEN)
-    (folder / "weights").write_text("2")
+    (folder / "weights").write_text("2", "utf-8")
     assert digest() == before
     for other in (text.replace("version 1", "version 2"), text + "# changed\n"):
-        mine.write_text(other)
+        mine.write_text(other, "utf-8")
         assert digest() != before
-    mine.write_text(text.replace("'version 1'", "2"))
+    mine.write_text(text.replace("'version 1'", "2"), "utf-8")
     with pytest.raises(ValueError, match="agent mine:make: its digest must be a string, not 2"):
         here()
 
@@ -189,10 +191,10 @@ def test_agents_of_this_project_are_known(name, folder):
 
 def test_search_that_a_module_guides(folder):
     body = f"{READING['a path']}\n    import garden_agents\n    return garden_agents.load('cacti')"
-    (folder / "mine.py").write_text(MAKE.format(body=body))
-    (folder / "weights").write_text("1")
+    (folder / "mine.py").write_text(MAKE.format(body=body), "utf-8")
+    (folder / "weights").write_text("1", "utf-8")
     before = digest("mine:make-mcts:2")
-    (folder / "weights").write_text("2")
+    (folder / "weights").write_text("2", "utf-8")
     assert before != digest("mine:make-mcts:2")
 
 
@@ -205,18 +207,18 @@ def arena_here(*agents, more=()):
 
 
 def test_the_arena_refuses_games_of_other_weights(folder):
-    (folder / "weights").write_text("1")
-    (folder / "mine.py").write_text(MAKE.format(body=READING["a path"]))
+    (folder / "weights").write_text("1", "utf-8")
+    (folder / "mine.py").write_text(MAKE.format(body=READING["a path"]), "utf-8")
     for _ in range(2):
         assert arena_here("random", "mine:make") is None
-    (folder / "weights").write_text("2")
+    (folder / "weights").write_text("2", "utf-8")
     assert "mine:make has changed since its games in x.games.jsonl were played" in arena_here(
         "random", "mine:make"
     )
 
 
 def test_the_arena_plays_again_what_can_change_unseen(folder, played, capsys):
-    (folder / "mine.py").write_text("import socket" + MAKE.format(body="pass"))
+    (folder / "mine.py").write_text("import socket" + MAKE.format(body="pass"), "utf-8")
     agents = ["random", "greedy", "mine:make"]
     arguments = arena.Arguments("cacti", agents, games=4, processes=1, output=folder / "x.json")
     arena.main(arguments)
@@ -232,5 +234,5 @@ def test_the_arena_plays_again_what_can_change_unseen(folder, played, capsys):
     assert len(played) == 5
     message = arena_here(*agents, more=["--unchanged", "chess"])
     assert "unchanged names an agent that does not play: chess" in message
-    results = json.loads((folder / "x.json").read_text())["results"]
+    results = json.loads((folder / "x.json").read_text("utf-8"))["results"]
     assert [r["games"] for r in results] == [4, 4, 4]

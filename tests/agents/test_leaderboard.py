@@ -41,7 +41,7 @@ def enter(name, agent, folder=CACTI, **changes):
     """Add an entry."""
     entry = {"agent": agent, "author": "Someone", "date": date(2026, 11, 24), "command": "garden arena"}
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{name}.toml").write_text(tomli_w.dumps(entry | changes))
+    (folder / f"{name}.toml").write_text(tomli_w.dumps(entry | changes), "utf-8")
 
 
 @pytest.fixture
@@ -50,10 +50,10 @@ def board(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     sys.modules.pop("their_bot", None)
-    Path("their_bot.py").write_text(BOT)
+    Path("their_bot.py").write_text(BOT, "utf-8")
     for agent in ("random", "greedy"):
         enter(agent, agent)
-    README.write_text(PAGE)
+    README.write_text(PAGE, "utf-8")
 
 
 @pytest.fixture
@@ -79,7 +79,7 @@ def fails(*arguments):
 
 def rows():
     """Return the page's tables, a dict of cells by column for each line with a rating."""
-    lines = README.read_text().splitlines()
+    lines = README.read_text("utf-8").splitlines()
     cells = [re.split(r" *\| *", line)[1:-1] for line in lines if line.startswith("| [")]
     return [dict(zip(leaderboard.COLUMNS, row, strict=True)) for row in cells]
 
@@ -92,7 +92,7 @@ def ours(tmp_path, monkeypatch):
     """A copy of this project's leaderboard, its tables blanked out."""
     shutil.copytree(ROOT / "leaderboard", tmp_path / "leaderboard")
     monkeypatch.chdir(tmp_path)
-    README.write_text(leaderboard._PART.sub("", README.read_text()))
+    README.write_text(leaderboard._PART.sub("", README.read_text("utf-8")), "utf-8")
 
 
 def test_two_processes_do_not_play_for_one_leaderboard(board):
@@ -110,8 +110,8 @@ def test_kept_games_give_the_same_bytes_in_every_process_and_order(ours):
         garden("leaderboard", cwd=Path.cwd(), PYTHONHASHSEED=seed)
         assert README.read_bytes() == expected, "run: garden leaderboard"
         for path in README.parent.glob("*/games.jsonl"):
-            head, *lines = path.read_text().splitlines()
-            path.write_text("\n".join([head, *reversed(lines)]) + "\n")
+            head, *lines = path.read_text("utf-8").splitlines()
+            path.write_text("\n".join([head, *reversed(lines)]) + "\n", "utf-8")
 
 
 @pytest.fixture(params=TABLES)
@@ -161,8 +161,8 @@ def test_only_missing_games_are_played(board, played):
     play()
     assert played[2:] == [("greedy", "mcts:2", 0, 6), ("mcts:2", "random", 0, 6)]
     (CACTI / "other.toml").unlink()
-    lines = KEPT.read_text().splitlines(keepends=True)
-    KEPT.write_text("".join(line for line in lines if "mcts" not in line))
+    lines = KEPT.read_text("utf-8").splitlines(keepends=True)
+    KEPT.write_text("".join(line for line in lines if "mcts" not in line), "utf-8")
     assert garden_here("leaderboard") == ("", None)
     assert {path: path.read_bytes() for path in README.parent.rglob("*.*")} == before
 
@@ -239,7 +239,7 @@ def test_code_that_is_named_plays(board):
     games = {row["agent"]: row["games"] for row in rows()}
     bots = {"`their_bot:make`": "30", "`their_bot:quitting`": "30"}
     assert games == {"`greedy`": "80", "`random`": "80"} | bots
-    page = README.read_text()
+    page = README.read_text("utf-8")
     assert "`their_bot:quitting` gave up 30 of these games, which it lost." in page
     assert garden_here("leaderboard", "--check") == ("", None)
 
@@ -248,7 +248,7 @@ def test_games_of_an_agent_whose_library_is_missing_count(board):
     enter("bot", "their_bot:make", games=10)
     play("--code", "their_bot:make")
     page = README.read_bytes()
-    Path("their_bot.py").write_text("import no_such_library\n" + BOT)
+    Path("their_bot.py").write_text("import no_such_library\n" + BOT, "utf-8")
     sys.modules.pop("their_bot", None)
     printed = play("--code", "their_bot:make")
     assert (
@@ -326,9 +326,9 @@ def test_folders_of_unknown_games_are_refused(board, name, message):
     ],
 )
 def test_changed_games_are_refused(table, old, new, message):
-    text = KEPT.read_text()
+    text = KEPT.read_text("utf-8")
     assert old in text
-    KEPT.write_text(text.replace(old, new, 1))
+    KEPT.write_text(text.replace(old, new, 1), "utf-8")
     before = KEPT.read_bytes()
     for arguments in ((), ("--check",), ("--play", "cacti")):
         assert f"error: leaderboard/cacti-2/games.jsonl, {message}" in fails(*arguments)
@@ -336,10 +336,10 @@ def test_changed_games_are_refused(table, old, new, message):
 
 
 def test_games_that_are_there_twice_or_cut_off(table):
-    text = KEPT.read_text()
-    KEPT.write_text(text + text.splitlines()[1] + "\n")
+    text = KEPT.read_text("utf-8")
+    KEPT.write_text(text + text.splitlines()[1] + "\n", "utf-8")
     assert "line 4: block 0 of greedy against random is there twice" in fails()
-    KEPT.write_text(text[:-40])
+    KEPT.write_text(text[:-40], "utf-8")
     assert "games.jsonl, line 3: " in fails()
     KEPT.write_bytes(b"\xff\xfe")
     assert "games.jsonl, line 1: it must be" in fails()
@@ -347,11 +347,11 @@ def test_games_that_are_there_twice_or_cut_off(table):
 
 def test_a_page_that_is_not_current_or_has_no_place_for_tables(table):
     assert garden_here("leaderboard", "--check") == ("", None)
-    README.write_text(README.read_text().replace("60", "61"))
+    README.write_text(README.read_text("utf-8").replace("60", "61"), "utf-8")
     changed = README.read_bytes()
     assert fails("--check") == "error: leaderboard/README.md is not current: run garden leaderboard"
     assert README.read_bytes() == changed
-    README.write_text("# Ratings\n")
+    README.write_text("# Ratings\n", "utf-8")
     assert "must have the lines <!-- begin ratings --> and <!-- end ratings --> once" in fails()
     README.unlink()
     assert fails() == "error: leaderboard/README.md: No such file or directory"

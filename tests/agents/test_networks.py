@@ -330,8 +330,8 @@ def test_a_network_for_other_options_is_refused_unless_allowed(kept, options, wo
 def test_a_network_for_other_data_is_refused_unless_allowed(tmp_path):
     """Data files are compared by their content, not by their path."""
     own, path = tmp_path / "cards.toml", tmp_path / "own.safetensors"
-    packaged = Path(cacti_env.__file__).with_name("cacti.toml").read_text()
-    own.write_text(packaged.replace("points = 5", "points = 7"))
+    packaged = Path(cacti_env.__file__).with_name("cacti.toml").read_text("utf-8")
+    own.write_text(packaged.replace("points = 5", "points = 7"), "utf-8")
     game = make("cacti", cards=own)
     with pytest.raises(ValueError, match=r"made for other data \(cards\), not for Cacti\(cards="):
         garden_agents.load(game)

@@ -218,10 +218,10 @@ def test_without_a_file_nothing_is_saved(typing, tmp_path, monkeypatch):
 
 def test_saving_in_between(typing, tmp_path):
     other, path, missing = (tmp_path / name for name in ("other.json", "Game.json", "missing/x.json"))
-    other.write_text("precious")
+    other.write_text("precious", "utf-8")
     lines = ["1", f"save {other}", f"save {missing}", f"SAVE {path}", "1", "save", "1"]
     table, shown = typing(lines)
-    assert other.read_text() == "precious"
+    assert other.read_text("utf-8") == "precious"
     assert "needs the name of a new file" in shown[2]
     assert "No such file" in shown[3]
     assert f"saved in {path}" in shown[4]

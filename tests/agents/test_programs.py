@@ -17,7 +17,7 @@ from garden_agents import load_agent, meet, programs
 from garden_agents.evaluation.arena import round_robin
 from garden_agents.evaluation.matches import alone, places, play
 from garden_agents.programs import ProgramAgent
-from garden_agents.registry import is_built_in
+from garden_agents.untrusted import is_built_in
 from own_agents import first_legal
 from playing import dealt
 from processes import ROOT, garden_here, started
@@ -149,7 +149,7 @@ def alive(pid):
     except ProcessLookupError:
         return False
     status = Path(f"/proc/{pid}/status")
-    return not (status.exists() and "\nState:\tZ" in status.read_text())
+    return not (status.exists() and "\nState:\tZ" in status.read_text("utf-8"))
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_closing_ends_what_a_program_has_started_and_does_not_wait_for_it(start,
     before = time.monotonic()
     agent.close()
     assert time.monotonic() - before < 5
-    pid = int((tmp_path / "pid").read_text())
+    pid = int((tmp_path / "pid").read_text("utf-8"))
     if "setsid" in start and alive(pid):  # it has left the program's group on purpose
         os.kill(pid, signal.SIGKILL)
     while alive(pid) and time.monotonic() - before < 5:
@@ -177,7 +177,7 @@ def test_a_program_is_started_again_after_a_wrong_answer(tmp_path):
     with pytest.warns(UserWarning, match="not JSON"):
         play(GAME, [agent, GreedyPolicy(1)], alone(3, 2), seed=1)
     agent.close()
-    assert starts.read_text() == "xxx"  # one answer each, as the next game has a program of its own
+    assert starts.read_text("utf-8") == "xxx"  # one answer each, as the next game has a program of its own
 
 
 def test_a_player_who_gives_up_is_last_of_three():
@@ -226,7 +226,7 @@ BROKEN = "import sys; print(7, file=sys.stderr); print('no model', 'here', file=
 )
 def test_a_program_that_does_not_start_is_an_error_before_any_game(command, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    Path("bot.py").write_text(BROKEN)
+    Path("bot.py").write_text(BROKEN, "utf-8")
     for line, message in (
         (f"{sys.executable} bot.py", r"it ended \(exit status 3\); it wrote: 7 \| no model here$"),
         ("./no_such_program", "cannot be run: .*No such file"),
@@ -250,7 +250,7 @@ def test_a_program_does_not_get_the_seed_of_the_game(tmp_path):
         with pytest.warns(UserWarning, match="it ended"):
             play(GAME, [agent, RandomPolicy(1)], alone(2, 2), seed=seed)
         agent.close()
-        program_seed = json.loads((tmp_path / "first").read_text())["seed"]
+        program_seed = json.loads((tmp_path / "first").read_text("utf-8"))["seed"]
         assert seeds.setdefault(seed, program_seed) == program_seed != seed
         played, guessed = (dealt(GAME, 1, known).states["deck"].tobytes() for known in (seed, program_seed))
         assert played != guessed
@@ -276,7 +276,8 @@ def test_an_arena_that_is_stopped_leaves_no_process(number, processes, tmp_path)
         "import os, signal, sys, time\n"
         f"open(f'{tmp_path}/{{os.getpid()}}.{{os.getppid()}}.pid', 'w').close()\n"
         "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
-        "time.sleep(300)\n"
+        "time.sleep(300)\n",
+        "utf-8",
     )
     words = f"arena cacti --games 100 --processes {processes} random"
     silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}

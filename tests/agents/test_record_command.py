@@ -42,13 +42,13 @@ def test_games_of_agents(tmp_path):
 
 def test_games_that_another_process_writes_meanwhile_stay(path, monkeypatch):
     def slow(arguments, game, play=record._record):
-        path.write_text("games of another process")
+        path.write_text("games of another process", "utf-8")
         return play(arguments, game)
 
     monkeypatch.setattr(record, "_record", slow)
     printed, message = recorded(path)
     assert message is None
-    assert path.read_text() == "games of another process"
+    assert path.read_text("utf-8") == "games of another process"
     assert "these games are in" in printed
     assert len(Dataset.load(path.with_name("games-2.safetensors"))) == 20
 
@@ -219,10 +219,10 @@ def test_arguments_are_checked_before_any_game(path, agents, options, message):
 
 
 def test_no_file_is_overwritten(path):
-    path.write_text("mine")
+    path.write_text("mine", "utf-8")
     assert recorded(path)[1] == f"error: {path} is there already; choose another --output"
     assert recorded(path.parent)[1] == f"error: {path.parent} is there already; choose another --output"
-    assert path.read_text() == "mine"
+    assert path.read_text("utf-8") == "mine"
     assert "File exists" in recorded(path / "games.safetensors")[1]
 
 

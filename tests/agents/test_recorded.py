@@ -35,7 +35,7 @@ def test_a_page_with_estimates(saved, tmp_path):
     path, replay = saved
     garden_here("replay --judge network --page", tmp_path / "game.html", path)
     assert Replay.load(tmp_path / "game.html").actions == replay.actions
-    packed = re.search(r'id="film">([^<]*)<', (tmp_path / "game.html").read_text())[1]
+    packed = re.search(r'id="film">([^<]*)<', (tmp_path / "game.html").read_text("utf-8"))[1]
     estimates = np.array(json.loads(gzip.decompress(base64.b64decode(packed)))["estimates"])
     assert estimates.shape == (len(replay.actions) + 1, 2)
     np.testing.assert_allclose(estimates.sum(1), 1, atol=2e-3)

@@ -86,7 +86,7 @@ def test_curves_of_evaluations(run):
 
 
 def test_a_team_has_no_chance_line(run):
-    (run / "evaluations.csv").write_text("decisions,seconds,team\n1000,30,-1.5\n2000,60,2.25\n")
+    (run / "evaluations.csv").write_text("decisions,seconds,team\n1000,30,-1.5\n2000,60,2.25\n", "utf-8")
     found = sections(page(run, games=0))["Evaluations during the training"]
     assert rows(found)[1:] == [["1,000", "0:00:30", "-1.5"], ["2,000", "0:01:00", "2.25"]]
     assert "chance" not in found
@@ -95,13 +95,13 @@ def test_a_team_has_no_chance_line(run):
 
 
 def test_a_training_time_beyond_all_sense_is_shown(run):
-    (run / "metrics.csv").write_text(METRICS + "4000,9e14,1,1,nan,1,1\n")
+    (run / "metrics.csv").write_text(METRICS + "4000,9e14,1,1,nan,1,1\n", "utf-8")
     assert "days" in page(run, games=0)
 
 
 def test_an_unfinished_run(run):
     (run / "evaluation.json").unlink()
-    (run / "metrics.csv").write_text(METRICS + "4000,3.0,13")  # a line that is being written
+    (run / "metrics.csv").write_text(METRICS + "4000,3.0,13", "utf-8")  # a line that is being written
     text = page(run, games=0)
     assert "running, or was interrupted" in text
     assert "There is none" in sections(text)["Final evaluation"]
@@ -119,7 +119,7 @@ def test_a_run_without_results(run):
 
 def test_a_long_log_is_thinned_out(run):
     lines = (f"{i},{i},{i % 2}\n" for i in range(1, 10_001))
-    (run / "metrics.csv").write_text("decisions,seconds,loss\n" + "".join(lines))
+    (run / "metrics.csv").write_text("decisions,seconds,loss\n" + "".join(lines), "utf-8")
     thin = read_rows(run / "metrics.csv", ("decisions",), 4000)
     assert (len(thin), thin[-1]["decisions"]) == (4000, "10000")
     text = page(run, games=0)
@@ -128,8 +128,10 @@ def test_a_long_log_is_thinned_out(run):
 
 
 def test_a_best_response(run):
-    results = (run / "evaluation.json").read_text().replace('"agent": "network"', '"agent": "best response"')
-    (run / "exploit.json").write_text(json.dumps({"agent": "network", **json.loads(results)}))
+    results = (
+        (run / "evaluation.json").read_text("utf-8").replace('"agent": "network"', '"agent": "best response"')
+    )
+    (run / "exploit.json").write_text(json.dumps({"agent": "network", **json.loads(results)}), "utf-8")
     final = rows(sections(page(run, games=0))["Final evaluation"])
     assert [row[0] for row in final[1:]] == ["network", "best response"]
 
@@ -180,7 +182,7 @@ def test_sample_games_can_be_replayed(whole, tmp_path):
         assert frame["sandbox"] == "allow-scripts"
         assert "srcdoc" not in frame  # it is loaded when it is opened
         path = tmp_path / f"{i}.html"
-        path.write_text(frame["data-page"])
+        path.write_text(frame["data-page"], "utf-8")
         replay = Replay.load(path)
         assert replay.ended == "terminated"
         assert " : ".join(map(str, replay.scores)) in frame["title"]
@@ -195,11 +197,15 @@ def test_no_text_of_a_file_becomes_markup(tmp_path):
     text = json.dumps(BAD)
     config = CONFIG.replace('"cacti"', text).replace('"ppo"', text).replace('"0.1.0"', text)
     config = config.replace("num_players = 2", f"num_players = 2\n{text} = {text}")
-    (run / "config.toml").write_text(config.replace('"garden train', f"{text[:-1]}"))
+    (run / "config.toml").write_text(config.replace('"garden train', f"{text[:-1]}"), "utf-8")
     column = '"' + BAD.replace('"', '""') + '"'
-    (run / "metrics.csv").write_text(METRICS.replace("policy_loss", column).replace("random", column, 1))
-    (run / "evaluations.csv").write_text(EVALUATIONS.replace("greedy", column))
-    (run / "evaluation.json").write_text((run / "evaluation.json").read_text().replace('"greedy"', text))
+    (run / "metrics.csv").write_text(
+        METRICS.replace("policy_loss", column).replace("random", column, 1), "utf-8"
+    )
+    (run / "evaluations.csv").write_text(EVALUATIONS.replace("greedy", column), "utf-8")
+    (run / "evaluation.json").write_text(
+        (run / "evaluation.json").read_text("utf-8").replace('"greedy"', text), "utf-8"
+    )
     found = page(run, games=1)
     assert found.count("&lt;img") > 10
     elements = Elements(found).named
@@ -238,13 +244,13 @@ def test_a_damaged_log_is_named(run):
 def test_numbers_out_of_all_bounds(run, line):
     for more in ("", "10,10,0.5,0.5\n", "10,10,0,0\n"):
         for name in ("metrics.csv", "evaluations.csv"):
-            (run / name).write_text(f"decisions,seconds,loss,other\n{line}\n{more}")
+            (run / name).write_text(f"decisions,seconds,loss,other\n{line}\n{more}", "utf-8")
         text = page(run, games=0)
         assert not re.search(r'[ "](nan|inf)[ "]', text.partition("</style>")[2])
 
 
 def test_a_game_that_is_code_is_run_only_if_it_is_named(run, trap):
-    (run / "config.toml").write_text(CONFIG.replace('game = "cacti"', 'game = "trap:Pig"'))
+    (run / "config.toml").write_text(CONFIG.replace('game = "cacti"', 'game = "trap:Pig"'), "utf-8")
     found = sections(page(run, games=1))["How the network plays"]
     assert "the game is code, trap:Pig; to run it, name it with --game" in found
     page(run, games=1, game="pig:Pig")
@@ -263,7 +269,7 @@ def test_a_run_cannot_make_games_longer(run, monkeypatch):
     monkeypatch.setattr(report_games, "self_play", caught)
     for cap in ("2000000000", "9"):
         options = f'[arguments.options]\nmax_decisions = "{cap}"'
-        (run / "config.toml").write_text(CONFIG.replace("[arguments.options]", options))
+        (run / "config.toml").write_text(CONFIG.replace("[arguments.options]", options), "utf-8")
         assert "No games were played: enough" in page(run, games=1)
     assert caps == [make("cacti").option_values["max_decisions"], 9]
 
@@ -273,9 +279,9 @@ def test_a_run_cannot_make_games_longer(run, monkeypatch):
 
 def test_the_command_writes_the_page_into_the_folder(run, tmp_path):
     assert garden_here("report --games 0", run) == (f"{run / 'report.html'}: 0.0 MB\n", None)
-    assert (run / "report.html").read_text() == page(run, games=0)
+    assert (run / "report.html").read_text("utf-8") == page(run, games=0)
     garden_here("report --games 2 --output", tmp_path / "other.html", run)
-    assert (tmp_path / "other.html").read_text() == page(run, games=2)
+    assert (tmp_path / "other.html").read_text("utf-8") == page(run, games=2)
 
 
 @pytest.mark.parametrize(
@@ -309,7 +315,7 @@ WIDE = ",".join(f"c{i}" for i in range(200_000)) + "\n" + "1\n" * 5000
 )
 def test_tables_are_bounded_before_they_are_expanded(content, message, tmp_path):
     path = tmp_path / "metrics.csv"
-    path.write_text(content)
+    path.write_text(content, "utf-8")
     tracemalloc.start()
     try:
         with pytest.raises(ValueError, match=f"metrics.csv is damaged: {message}"):

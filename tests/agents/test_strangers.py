@@ -31,7 +31,7 @@ def test_a_game_without_a_package_is_trained_played_and_compared(own_run, tmp_pa
     words = "arena pig:Pig --games 4 --processes 2 random"
     printed, message = garden_here(words, own_run, "--output", output)
     assert (message, "random" in printed) == (None, True)
-    assert "garden arena pig:Pig random" in json.loads(output.read_text())["command"]
+    assert "garden arena pig:Pig random" in json.loads(output.read_text("utf-8"))["command"]
     saved = tmp_path / "game.json"
     for seats in (["random greedy --save", saved], ["human greedy"]):
         assert garden_here(f"play pig:Pig --seats {seats[0]}", *seats[1:])[1] is None
@@ -41,7 +41,7 @@ def test_a_game_without_a_package_is_trained_played_and_compared(own_run, tmp_pa
 def test_a_report_of_a_game_without_a_package(own_run, tmp_path):
     output = tmp_path / "report.html"
     assert garden_here("report --games 3 --game pig:Pig --output", output, own_run)[1] is None
-    text = output.read_text()
+    text = output.read_text("utf-8")
     assert "3 of the best network" in text
     assert all(f"<td>{label}</td>" in text for label in Pig().labels)
     assert "has no picture" in text
@@ -52,11 +52,13 @@ def test_resume_runs_no_code_that_the_config_names(own_run, trap, tmp_path):
     from garden_agents.training.ppo import Arguments, train
 
     folder = shutil.copytree(own_run, tmp_path / "run")
-    config, before = folder / "config.toml", (own_run / "config.toml").read_text()
+    config, before = folder / "config.toml", (own_run / "config.toml").read_text("utf-8")
 
     def refused(message, *changes, **arguments):
-        config.write_text(functools.reduce(lambda text, change: text.replace(*change), changes, before))
-        assert "trap" in config.read_text()
+        config.write_text(
+            functools.reduce(lambda text, change: text.replace(*change), changes, before), "utf-8"
+        )
+        assert "trap" in config.read_text("utf-8")
         with pytest.raises(ValueError, match=message):
             train(Arguments(resume=folder, **arguments))
 
@@ -66,7 +68,7 @@ def test_resume_runs_no_code_that_the_config_names(own_run, trap, tmp_path):
     agents = ("pool_agents = []", 'pool_agents = ["trap:Pig"]'), ("share = 0.0", "share = 0.5")
     refused(pool, *agents, game="pig:Pig")
     assert not trap.exists()
-    config.write_text(before)
+    config.write_text(before, "utf-8")
     with pytest.raises(ValueError, match="give 'pig:Pig' on the command line too"):
         train(Arguments(resume=folder))
     train(Arguments(game="pig:Pig", resume=folder))

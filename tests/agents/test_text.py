@@ -207,7 +207,7 @@ def test_every_label_number_and_description_names_its_action(name, options):
                 assert parse(game, state, seat, f"{label} ({entry['description']})") == entry["action"]
 
 
-PHRASINGS = json.loads((Path(__file__).parent / "phrasings.json").read_text())
+PHRASINGS = json.loads((Path(__file__).parent / "phrasings.json").read_text("utf-8"))
 """Answers that a reader of the prompts wrote, with the actions that they mean; null for those that must be refused."""
 
 
@@ -483,7 +483,7 @@ def test_a_transcript_continues_an_interrupted_match(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         match(model)
     kept = len(read(path))
-    assert 0 < kept < 30
+    assert 0 < kept < 30 + 8  # with those that were under way
     with path.open("ab") as file:
         file.write(b'{"key": "half a li')
     time.sleep(0.1)  # requests that were running end
@@ -500,7 +500,7 @@ def test_a_transcript_continues_an_interrupted_match(tmp_path):
     other = TextAgent(model, game, transcript=path, model="b")  # another model is asked
     meet(game, ("model", "random"), (other, RandomPolicy(1)), games=2, seed=5)
     assert asked_for
-    path.write_text("{}\n" + path.read_text())
+    path.write_text("{}\n" + path.read_text("utf-8"), "utf-8")
     with pytest.raises(ValueError, match="line 1"):
         TextAgent(plain, game, transcript=path, model="a")
 
@@ -741,10 +741,10 @@ def evaluated(tmp_path, monkeypatch):
 def test_evaluate_writes_results_and_continues(tmp_path, evaluated, monkeypatch, capsys):
     folder, opponents = tmp_path / "out", ("random", "greedy")
     evaluation = evaluated(opponents=opponents, disguise=3)
-    assert json.loads((folder / "evaluation.json").read_text()) == json.loads(json.dumps(evaluation))
+    assert json.loads((folder / "evaluation.json").read_text("utf-8")) == json.loads(json.dumps(evaluation))
     table = evaluation["tables"]["cacti-2"]
     assert table["counts"]["legal_at_once"] == table["counts"]["decisions"] > 50
-    page = (folder / "evaluation.md").read_text()
+    page = (folder / "evaluation.md").read_text("utf-8")
     assert "| cacti-2 |" in page
     assert "100.0%" in page
     assert capsys.readouterr().out == page
@@ -821,7 +821,7 @@ def test_evaluate_refuses_a_folder_of_the_same_agent_with_other_code(evaluated, 
     monkeypatch.syspath_prepend(tmp_path)
     code = "def make(game, seed):\n    return lambda batch, rows: batch.action_mask[rows].argmax(1)\n"
     for text, refused in ((code, False), (code, False), (f"# other\n{code}", True)):
-        (tmp_path / "evaluated_agent.py").write_text(text)
+        (tmp_path / "evaluated_agent.py").write_text(text, "utf-8")
         sys.modules.pop("evaluated_agent", None)
         if refused:
             with pytest.raises(
@@ -835,7 +835,7 @@ def test_evaluate_refuses_a_folder_of_the_same_agent_with_other_code(evaluated, 
 def test_evaluate_refuses_results_without_their_settings(evaluated, tmp_path):
     evaluated(agent="random")
     (tmp_path / "out" / "settings.json").write_text(
-        '{"agent": "random", "disguise": null, "games": 4, "seed": 0}'
+        '{"agent": "random", "disguise": null, "games": 4, "seed": 0}', "utf-8"
     )
     with pytest.raises(SystemExit, match=r"settings\.json is damaged, or of another version"):
         evaluated(agent="random")

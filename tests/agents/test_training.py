@@ -78,7 +78,7 @@ def test_a_run_leaves_everything(trainer, run_by):
     left = {path.name for path in folder.iterdir()}
     assert {name for name in left if "tfevents" not in name} == LEFT
     assert len(left) == len(LEFT) + 1
-    config = tomllib.loads((folder / "config.toml").read_text())
+    config = tomllib.loads((folder / "config.toml").read_text("utf-8"))
     assert config["arguments"]["envs"] == 16
     assert config["game"]["options"]["num_players"] == 2
     assert set(config["panel"]) == {"random", "greedy"}
@@ -198,14 +198,16 @@ def test_a_network_to_start_from_is_not_trained_to_imitate_greedy(run_by, tmp_pa
     start = run_by("ppo") / "network.safetensors"
     for name, given, share in (("default", {}, 0), ("given", {"imitation": 0.5}, 0.5)):
         folder = trained("ppo", run=tmp_path / name, start=start, steps=2000, eval_games=0, **given)
-        assert tomllib.loads((folder / "config.toml").read_text())["arguments"]["imitation"] == share
+        assert tomllib.loads((folder / "config.toml").read_text("utf-8"))["arguments"]["imitation"] == share
         first = rows_of(folder / "metrics.csv")[0]
         assert (float(first["imitation"]) > 0) == (share > 0)
-    assert tomllib.loads((run_by("ppo") / "config.toml").read_text())["arguments"]["imitation"] == 0.3
+    assert tomllib.loads((run_by("ppo") / "config.toml").read_text("utf-8"))["arguments"]["imitation"] == 0.3
 
 
 def test_a_games_defaults_for_random_weights_are_not_those_of_a_start(tmp_path, monkeypatch):
-    (tmp_path / "training.toml").write_text("[ppo]\nimitation = 0.9\nlearning_rate = 0.1\nentropy = 0.5\n")
+    (tmp_path / "training.toml").write_text(
+        "[ppo]\nimitation = 0.9\nlearning_rate = 0.1\nentropy = 0.5\n", "utf-8"
+    )
     monkeypatch.setattr("garden_agents.training.arguments.hints_of", lambda game: Hints(folder=tmp_path))
     scratch = ppo.Arguments.for_game("mars")
     assert (scratch.imitation, scratch.learning_rate, scratch.entropy) == (0.9, 0.1, 0.5)
@@ -243,9 +245,11 @@ def test_the_schedules_of_an_extended_run_keep_their_final_values(trainer, run_b
 def test_the_schedules_of_a_run_keep_the_length_that_it_started_with(trainer, run_by, tmp_path, capsys):
     folder = shutil.copytree(run_by(trainer), tmp_path / "run")
     before = len(rows_of(folder / "metrics.csv"))
-    config = (folder / "config.toml").read_text()
+    config = (folder / "config.toml").read_text("utf-8")
     length = re.search(r"^steps = (\d+)$", config, re.MULTILINE)[0]
-    (folder / "config.toml").write_text(config.replace(length, "steps = 4000"))  # as if stopped early
+    (folder / "config.toml").write_text(
+        config.replace(length, "steps = 4000"), "utf-8"
+    )  # as if stopped early
     trained_on(trainer, folder, steps=1500)
     assert "keep the length that it started with, 4,000 decisions" in capsys.readouterr().out
     trained_on(trainer, folder, steps=2500)
@@ -304,11 +308,11 @@ def test_training_learns_to_beat_random(tmp_path):
 def test_a_checkpoint_of_another_training_is_refused(trainer, changes, run_by, tmp_path):
     """Damaged ones are in tests/fuzz/test_fuzz_checkpoints.py."""
     folder = shutil.copytree(run_by(trainer), tmp_path / "run")
-    config = (folder / "config.toml").read_text()
+    config = (folder / "config.toml").read_text("utf-8")
     for old, new in changes.items():
         assert old in config
         config = config.replace(old, new)
-    (folder / "config.toml").write_text(config)
+    (folder / "config.toml").write_text(config, "utf-8")
     with pytest.raises(ValueError, match="is no checkpoint of this training: "):
         trained_on(trainer, folder, steps=3000)
 
@@ -378,14 +382,14 @@ def test_a_stopped_training_can_be_resumed(number, sign, words, tmp_path):
     with said.open("w") as errors:
         process = started(f"train mars {words} {SMALLEST} --run", folder, stderr=errors)
         deadline = time.monotonic() + 120
-        while not ((folder / sign).exists() or "evaluating against mcts:200, " in said.read_text()):
-            assert process.poll() is None, said.read_text()
+        while not ((folder / sign).exists() or "evaluating against mcts:200, " in said.read_text("utf-8")):
+            assert process.poll() is None, said.read_text("utf-8")
             assert time.monotonic() < deadline
             time.sleep(0.05)
         process.send_signal(number)
         assert process.wait(timeout=60) == 1
-    assert said.read_text().rstrip().endswith(f"--resume {folder}")
-    assert "Traceback" not in said.read_text()
+    assert said.read_text("utf-8").rstrip().endswith(f"--resume {folder}")
+    assert "Traceback" not in said.read_text("utf-8")
     assert (folder / CHECKPOINT).is_file()
     assert not (folder / "evaluations.csv").exists()
 
@@ -397,7 +401,7 @@ def test_runs_of_the_same_second_have_folders_of_their_own(trainer, tmp_path, mo
     folders = [trained(trainer, steps=0, seed=seed, eval_games=0) for seed in (1, 2)]
     assert [folder.name for folder in folders] == ["mars-20261201-120000", "mars-20261201-120000-2"]
     for folder, seed in zip(folders, (1, 2), strict=True):
-        assert tomllib.loads((folder / "config.toml").read_text())["arguments"]["seed"] == seed
+        assert tomllib.loads((folder / "config.toml").read_text("utf-8"))["arguments"]["seed"] == seed
 
 
 @each_trainer
@@ -408,11 +412,11 @@ def test_a_folder_in_use_is_refused(trainer, run_by, tmp_path):
         trained(trainer, run=tmp_path / "new")
     other.close()
     folder = shutil.copytree(run_by(trainer), tmp_path / "run")
-    before = (folder / "metrics.csv").read_text()
+    before = (folder / "metrics.csv").read_text("utf-8")
     held = Lock(folder)
     with pytest.raises(ValueError, match="run is in use by another process"):
         trained_on(trainer, folder, steps=3000)
-    assert (folder / "metrics.csv").read_text() == before
+    assert (folder / "metrics.csv").read_text("utf-8") == before
     held.close()
     trained_on(trainer, folder)
 
@@ -442,8 +446,8 @@ def test_a_training_that_diverges_stops_at_once(trainer, tmp_path):
         trained(trainer, learning_rate=1e12, checkpoint_every=10**9, **many)
     assert float(re.search(r"at ([\d,]+) decisions losses", str(error.value))[1].replace(",", "")) < 1000
     assert "The last checkpoint, at 0 decisions, is kept: " in str(error.value)
-    config = (folder / "config.toml").read_text()
-    (folder / "config.toml").write_text(config.replace("1000000000000.0", "0.001"))
+    config = (folder / "config.toml").read_text("utf-8")
+    (folder / "config.toml").write_text(config.replace("1000000000000.0", "0.001"), "utf-8")
     trained_on(trainer, folder)
     assert np.isfinite(parameters_of(folder)).all()
 

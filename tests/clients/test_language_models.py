@@ -33,7 +33,13 @@ with GardenEnv(base_url=sys.argv[1]).sync() as env:
 def ran(*command, **settings):
     """Run a command and return what it printed."""
     done = subprocess.run(
-        [*map(str, command)], check=False, cwd=ROOT, capture_output=True, text=True, timeout=300, **settings
+        [*map(str, command)],
+        check=False,
+        cwd=ROOT,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=300,
+        **settings,
     )
     assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
     return done.stdout
@@ -98,7 +104,7 @@ def test_verifiers_evaluates_a_model(tmp_path):
         )
         first = endpoint.requests[0]["messages"]
     (path,) = tmp_path.rglob("traces.jsonl")
-    traces = [json.loads(line) for line in path.read_text().splitlines()]
+    traces = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
     assert len(traces) == 2
     assert [message["role"] for message in first] == ["system", "user"]
     assert all("The game is over" in json.dumps(trace) for trace in traces)

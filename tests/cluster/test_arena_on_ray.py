@@ -30,7 +30,7 @@ def test_the_arena_on_ray_has_the_same_results():
 
 def test_jobs_of_a_killed_worker_are_played_again(tmp_path, monkeypatch):
     """An agent kills its process once."""
-    (tmp_path / "deadly.py").write_text(DEADLY)
+    (tmp_path / "deadly.py").write_text(DEADLY, "utf-8")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.setenv("DEADLY", str(tmp_path / "died"))
     monkeypatch.syspath_prepend(tmp_path)
@@ -58,7 +58,9 @@ def make(game, seed):
 
 
 def test_an_agent_that_fails_on_ray_is_named(tmp_path, monkeypatch):
-    (tmp_path / "failing.py").write_text("def make(game, seed):\n    return lambda batch, rows: 1 / 0\n")
+    (tmp_path / "failing.py").write_text(
+        "def make(game, seed):\n    return lambda batch, rows: 1 / 0\n", "utf-8"
+    )
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.syspath_prepend(tmp_path)
     if ray.is_initialized():

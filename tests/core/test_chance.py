@@ -57,7 +57,7 @@ def test_dice():
 
 def test_cards(tmp_path):
     """Rules that call others in a module, and generic functions."""
-    data = tomllib.loads(FEW_CARDS.read_text()) | {"count": [11, 1]}
+    data = tomllib.loads(FEW_CARDS.read_text("utf-8")) | {"count": [11, 1]}
     game = make("cacti", cards=written(tmp_path, data), memory="history", reward="margin")
     assert len(agree(game, game.new_states(1)[0], None)) == 144
 

@@ -28,7 +28,9 @@ def test_no_two_get_the_same_name(new, tmp_path):
 
 
 def test_a_lock_holds_against_other_processes_until_its_own_ends(tmp_path):
-    process = subprocess.Popen([sys.executable, "-c", HOLD, tmp_path], stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLD, tmp_path], stdout=subprocess.PIPE, encoding="utf-8"
+    )
     try:
         assert process.stdout.readline() == "held\n"
         with pytest.raises(ValueError, match="is in use by another process"):

@@ -13,13 +13,13 @@ from garden_core import Dataset, DatasetError, Replay, ReplayError, make
 from garden_core.files.data import LIMIT, DataFile
 from garden_core.files.replay import LIMIT as REPLAY_LIMIT
 
-CARDS = PACKAGED.read_text().replace("points = 5", "points = 9")
+CARDS = PACKAGED.read_text("utf-8").replace("points = 5", "points = 9")
 
 
 @pytest.fixture
 def own_cards(tmp_path):
     path = tmp_path / "own.toml"
-    path.write_text(CARDS)
+    path.write_text(CARDS, "utf-8")
     return path
 
 
@@ -103,7 +103,7 @@ def test_a_file_holds_its_data_and_opens_no_path(kind, own_cards, tmp_path):
     assert file.loads()
     for path in (str(moved), "/dev/zero"):
         file.rewrite(data_files={}, options=file.content()["options"] | {"cards": path})
-        with pytest.raises(file.error, match=r"played with cards=.*; pass data="):
+        with pytest.raises(file.error, match=r"cards=.* only the caller may name, as game= or data="):
             file.loads()
         assert file.loads(data=moved)
 
@@ -119,6 +119,6 @@ def test_a_file_names_no_code(kind, tmp_path, trap):
     with pytest.raises(file.error, match="it is a game of 'pig', not of mars"):
         file.loads(game="mars")
     file.rewrite(game="trap:Pig")
-    with pytest.raises(file.error, match="it names code, 'trap:Pig'; pass game="):
+    with pytest.raises(file.error, match="'trap:Pig' is code, which only the caller may name, as game="):
         file.loads()
     assert not trap.exists()

@@ -73,23 +73,23 @@ def test_a_seat_sees_nothing_hidden_in_the_pictures(cacti):
 
 def test_a_page_fetches_nothing_and_a_name_cannot_break_out_of_it(tmp_path):
     path = tmp_path / "cards.toml"
-    path.write_text(CACTI.read_text().replace("barrel", "</script><b>"))
+    path.write_text(CACTI.read_text("utf-8").replace("barrel", "</script><b>"), "utf-8")
     replay = played("cacti", cards=path)
     text = page(replay)
     assert "default-src 'none'" in text
     assert not re.search(r'(src|href)="', text)
     assert text.count("</script>") == 3
     assert not any("<b>" in each for each in film_of(text)["wide"])
-    (tmp_path / "game.html").write_text(text)
+    (tmp_path / "game.html").write_text(text, "utf-8")
     assert Replay.load(tmp_path / "game.html").actions == replay.actions
 
 
 def test_a_changed_page_is_refused(cacti, tmp_path):
     text, path = page(cacti), tmp_path / "game.html"
-    path.write_text(text.replace(f'"seed": {cacti.seed}', f'"seed": {cacti.seed + 1}'))
+    path.write_text(text.replace(f'"seed": {cacti.seed}', f'"seed": {cacti.seed + 1}'), "utf-8")
     with pytest.raises(ReplayError, match="checksum"):
         Replay.load(path)
-    path.write_text("<!doctype html>nothing")
+    path.write_text("<!doctype html>nothing", "utf-8")
     with pytest.raises(ReplayError, match="not a replay"):
         Replay.load(path)
 
@@ -158,7 +158,7 @@ def test_wrong_films_are_refused(cacti, tmp_path, monkeypatch):
 def test_pictures_as_files(cacti, tmp_path):
     state = list(cacti.states())[-1]
     picture(cacti.game, state, tmp_path / "end.svg", seat=1)
-    assert (tmp_path / "end.svg").read_text() == cacti.game.svg(state, 1)
+    assert (tmp_path / "end.svg").read_text("utf-8") == cacti.game.svg(state, 1)
     picture(cacti.game, state, tmp_path / "end.png", 300, dark=True)
     with Image.open(tmp_path / "end.png") as image:
         assert image.width == 300

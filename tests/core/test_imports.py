@@ -53,7 +53,7 @@ EVERY = {name: path for package in PACKAGES for name, path in modules(package).i
 def imported(path):
     """Names of the modules that a file imports, for type checkers too, or names in a string."""
     names = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         if isinstance(node, ast.ImportFrom):
@@ -136,7 +136,7 @@ def test_core_and_agents_name_no_game(name):
     """Docstrings may, in examples, and so may hints for the games."""
     if name.startswith("garden_agents.games."):
         return
-    tree = ast.parse(EVERY[name].read_text())
+    tree = ast.parse(EVERY[name].read_text("utf-8"))
     docstrings = {
         id(node.value)
         for node in ast.walk(tree)
@@ -164,7 +164,9 @@ HEAVY = (
 )
 def test_import_is_light_and_quiet(what):
     code = f"import {what}, sys; print(*sys.modules)"
-    loaded = set(subprocess.check_output([sys.executable, "-W", "error", "-c", code], text=True).split())
+    loaded = set(
+        subprocess.check_output([sys.executable, "-W", "error", "-c", code], encoding="utf-8").split()
+    )
     assert not (loaded | {package(name) for name in loaded}) & {*HEAVY.split()}
     if what == "garden_core":
         assert "garden_core.jit.kernels" in loaded
@@ -177,7 +179,7 @@ def test_import_is_light_and_quiet(what):
 def test_only_packages_say_what_is_public_and_have_it():
     total = 0
     for name, path in EVERY.items():
-        tree = ast.parse(path.read_text())
+        tree = ast.parse(path.read_text("utf-8"))
         assigned = [ast.unparse(node.targets[0]) for node in tree.body if isinstance(node, ast.Assign)]
         if "__all__" not in assigned or package(name) == "benchmarks":
             continue
@@ -193,7 +195,7 @@ def test_only_packages_say_what_is_public_and_have_it():
 
 @pytest.mark.parametrize("name", sorted(EVERY))
 def test_no_module_imports_a_private_name_of_another(name):
-    for node in ast.walk(ast.parse(EVERY[name].read_text())):
+    for node in ast.walk(ast.parse(EVERY[name].read_text("utf-8"))):
         if isinstance(node, ast.ImportFrom) and package(node.module or "") in PACKAGES:
             assert not [alias.name for alias in node.names if alias.name.startswith("_")]
 
@@ -218,7 +220,7 @@ def test_a_constant_is_typed_once(constant, owner):
     parts = set(constant.split(" or "))
     found = {}
     for path in [*EVERY.values(), *(ROOT / "docs").rglob("*.py")]:
-        tree = ast.parse(path.read_text())
+        tree = ast.parse(path.read_text("utf-8"))
         said = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
         texts = {
             node.value

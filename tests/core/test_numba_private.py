@@ -60,7 +60,7 @@ def test_missing_parts_are_reported_once(tmp_path, usual, name, part, place):
     """As in a Numba where a name is another one."""
     folder = Place(tmp_path)
     path = "garden_core/jit/numba_private.py"
-    head, table = (tmp_path / path).read_text().split("NEEDED = {")
+    head, table = (tmp_path / path).read_text("utf-8").split("NEEDED = {")
     assert name in table
     folder.write(path, f"{head}NEEDED = {{{table.replace(f'{name} ', f'{name}_2 ', 1)}")
     result = folder.run(BOTH, warning="always")

@@ -10,8 +10,8 @@ from garden_core.plugins import imported
 def test_a_module_in_the_current_folder_is_found(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "path", [*sys.path])
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "lies_here.py").write_text("answer = 42")
-    (tmp_path / "json.py").write_text("raise AssertionError('it is in front of the library')")
+    (tmp_path / "lies_here.py").write_text("answer = 42", "utf-8")
+    (tmp_path / "json.py").write_text("raise AssertionError('it is in front of the library')", "utf-8")
     assert imported("lies_here:answer", "agent") == 42
     assert imported("json:dumps", "agent")(1) == "1"
     assert sys.path[-1] == str(tmp_path)

@@ -37,12 +37,12 @@ def test_files_are_counted_on(tmp_path):
     recorder.save(*GAME)
     recorder.save(*GAME)
     assert names(folder) == ["game-000001.json", "game-000002.json"]
-    (folder / "game-000007.json").write_text("somebody else's")
+    (folder / "game-000007.json").write_text("somebody else's", "utf-8")
     (folder / "game-8.txt").touch()
     (folder / "game-1234567x.json").touch()
     Recorder(Pig(), str(folder)).save(*GAME)
     assert Replay.load(folder / "game-000008.json", Pig).actions == ("roll", "hold")
-    assert (folder / "game-000007.json").read_text() == "somebody else's"
+    assert (folder / "game-000007.json").read_text("utf-8") == "somebody else's"
 
 
 def test_several_record_into_one_folder(tmp_path):

@@ -12,9 +12,9 @@ def announce(folder, monkeypatch, **games):
     """Have another package announce games, as one that is installed does."""
     about = folder / "toys-1.0.dist-info"
     about.mkdir()
-    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: toys\nVersion: 1.0\n")
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: toys\nVersion: 1.0\n", "utf-8")
     lines = [f"{name} = {where}" for name, where in games.items()]
-    (about / "entry_points.txt").write_text("[garden_core.games]\n" + "\n".join(lines))
+    (about / "entry_points.txt").write_text("[garden_core.games]\n" + "\n".join(lines), "utf-8")
     monkeypatch.syspath_prepend(str(folder))
 
 

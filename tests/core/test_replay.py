@@ -33,7 +33,7 @@ def rewritten(replay, path, **changes):
 def test_tampering_is_found_by_the_checksum(replay, tmp_path):
     path = tmp_path / "game.json"
     replay.save(path)
-    path.write_text(path.read_text().replace('"ended": "terminated"', '"ended": "truncated"'))
+    path.write_text(path.read_text("utf-8").replace('"ended": "terminated"', '"ended": "truncated"'), "utf-8")
     with pytest.raises(ReplayError, match="checksum"):
         Replay.load(path)
 

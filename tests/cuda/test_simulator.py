@@ -68,12 +68,12 @@ def test_features_agree_with_the_cpu():
 def test_the_benchmark_writes_what_it_measures(tmp_path):
     small = ["--sizes", "3", "--windows", "1", "--seconds", "0.01", "--minutes", "0", "--output", tmp_path]
     python("-m", "benchmarks.cuda", "tic_tac_toe:TicTacToe", *small, **SIMULATED)
-    found = json.loads((tmp_path / "cuda-tic_tac_toe.json").read_text())["measurements"]
+    found = json.loads((tmp_path / "cuda-tic_tac_toe.json").read_text("utf-8"))["measurements"]
     assert [each["what"] for each in found] == ["kernel", "Batch.step"]
     assert all(each["decisions_per_second"]["median"] > 0 for each in found)
 
 
 def test_snippets_of_the_docs_run():
-    snippets = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "gpu.md").read_text(), re.DOTALL)
+    snippets = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "gpu.md").read_text("utf-8"), re.DOTALL)
     assert snippets
     python("-W", "error", "-c", "\n".join(snippets), **SIMULATED)

@@ -20,7 +20,7 @@ def lines(tmp_path):
     """The lines of a file with two jobs."""
     (tmp_path / "new.games.jsonl").touch()
     pairs._kept(tmp_path / "new.games.jsonl", GAME, 0, AGENTS, ())
-    (head,) = (tmp_path / "new.games.jsonl").read_text().splitlines()
+    (head,) = (tmp_path / "new.games.jsonl").read_text("utf-8").splitlines()
     job = {
         "job": ["random", "greedy", 0, 4],
         "sources": list(SOURCES.values()),

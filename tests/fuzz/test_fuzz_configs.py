@@ -9,11 +9,11 @@ import fuzzing
 import pytest
 import tomli_w
 from garden_agents.evaluation.plots import plot
-from garden_agents.registry import is_built_in
 from garden_agents.training.arguments import command_line, open_run
 from garden_agents.training.checkpoint import CHECKPOINT
 from garden_agents.training.run_folder import Run
 from garden_agents.training.sb3 import Arguments
+from garden_agents.untrusted import is_built_in
 
 from cacti_env.cards import PACKAGED
 from garden_core import list_games, make
@@ -25,7 +25,7 @@ ERRORS = (ValueError, TypeError)  # which `command_line` prints in one line, lik
 
 def run_folder(folder):
     """Make a run's folder as far as `open_run` reads it; return the content of its config."""
-    game = make("cacti", cards=DataFile("cards.toml", PACKAGED.read_text()))
+    game = make("cacti", cards=DataFile("cards.toml", PACKAGED.read_text("utf-8")))
     run = object.__new__(Run)
     run.folder, run.game, run.command = folder, game, "garden train cacti"
     run.past, run._digests = [], {}
@@ -34,7 +34,7 @@ def run_folder(folder):
     )
     run.write_config()
     (folder / CHECKPOINT).write_bytes(b"")
-    return tomllib.loads((folder / "config.toml").read_text())
+    return tomllib.loads((folder / "config.toml").read_text("utf-8"))
 
 
 def opened(folder):
@@ -170,7 +170,7 @@ def test_pickles(tmp_path):
 
 def test_links_in_a_strangers_folder_lead_no_writing_elsewhere(tmp_path, monkeypatch):
     victim, folder = tmp_path / "victim", tmp_path / "run"
-    victim.write_text("precious")
+    victim.write_text("precious", "utf-8")
     folder.mkdir()
     for name in ("config.toml", "curve.png", "game.json"):
         (folder / name).symlink_to(victim)
@@ -180,7 +180,7 @@ def test_links_in_a_strangers_folder_lead_no_writing_elsewhere(tmp_path, monkeyp
         pass
     write_atomically(folder / "game.json", b"{}")
     write_atomically(folder / "config.toml", b"")
-    assert victim.read_text() == "precious"
+    assert victim.read_text("utf-8") == "precious"
     assert not any((folder / name).is_symlink() for name in ("config.toml", "curve.png", "game.json"))
 
 

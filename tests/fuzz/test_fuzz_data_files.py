@@ -57,7 +57,7 @@ def loader(name):
 @games
 @fuzzing.each_block
 def test_changed_content(name, numbers, tmp_path):
-    content = tomllib.loads(FILES[name][1].read_text())
+    content = tomllib.loads(FILES[name][1].read_text("utf-8"))
     path = tmp_path / "data.toml"
     assert fuzzing.load_changed(
         loader(name), path, content, lambda changed: tomli_w.dumps(changed).encode(), numbers
@@ -108,7 +108,7 @@ def test_bombs_end_soon_with_a_message(kind):
 
 @games
 def test_content_within_other_files_is_held_to_the_same_limits(name):
-    text = FILES[name][1].read_text()
+    text = FILES[name][1].read_text("utf-8")
     for content in (text + "#" * LIMIT, text + "#\ud800", text + "\0"):
         assert made(name, DataFile("a file", content)) is None
 
@@ -117,6 +117,6 @@ def test_content_within_other_files_is_held_to_the_same_limits(name):
     "name", ["\x1b[2J", "a\0b", "a\u202eb", "a\u2028b", "a\u200bb", "x" * 10_000, "\x7f"]
 )
 def test_names_are_plain_text(name, tmp_path):
-    content = tomllib.loads(CACTI.read_text())
+    content = tomllib.loads(CACTI.read_text("utf-8"))
     content["types"][0] = name
     assert made("cacti", written(tmp_path, content)) is None

@@ -32,7 +32,7 @@ def content(request, tmp_path_factory):
     path = tmp_path_factory.mktemp("replay") / "game.json"
     players = [GreedyPolicy(), *[RandomPolicy()] * (game.num_players - 1)]
     record(game, players, seed=4).save(path)
-    return json.loads(path.read_text())
+    return json.loads(path.read_text("utf-8"))
 
 
 def loaded(path):
@@ -122,5 +122,5 @@ def test_bombs_end_soon_with_a_message(content, kind, tmp_path):
         claim = {"game": "cacti", "options": {"cards": "x"}, "data_files": {"cards": bomb}}
         path.write_bytes(sealed_replay(content | claim))
     else:
-        path.write_text(texts[kind])
+        path.write_text(texts[kind], "utf-8")
     assert loaded(path) is None

@@ -53,7 +53,7 @@ def test_ids_in_a_fresh_process():
         "import gymnasium; env = gymnasium.make('cacti_env:garden/Cacti-v0'); env.reset(seed=1); "
         "print(gymnasium.make_vec('cacti_env:garden/Cacti-v0', num_envs=2).num_envs)"
     )
-    assert subprocess.check_output([sys.executable, "-c", code], text=True) == "2\n"
+    assert subprocess.check_output([sys.executable, "-c", code], encoding="utf-8") == "2\n"
 
 
 def test_a_seed_seeds_the_environments_own_generator():

@@ -139,10 +139,10 @@ def test_environment_of_a_game_takes_no_options():
 
 
 def test_equal_games_from_different_files_exchange_states(tmp_path):
-    content = PACKAGED.read_text()
+    content = PACKAGED.read_text("utf-8")
     environments = []
     for name in ("one.toml", "two.toml"):
-        (tmp_path / name).write_text(content.replace("points = 5", "points = 6"))
+        (tmp_path / name).write_text(content.replace("points = 5", "points = 6"), "utf-8")
         environments.append(GardenEnv(Cacti, cards=tmp_path / name))
         environments[-1].reset(seed=len(name))
     one, other = environments

@@ -293,7 +293,7 @@ def test_a_deleted_environment_records_nothing(tmp_path):
         f"envs = gymnasium.make_vec('garden/Mars-v0', 2, record={str(tmp_path)!r}); "
         "_, infos = envs.reset(seed=1); envs.step(infos['action_mask'].argmax(1))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True)
     assert done.stderr == ""
     assert not replays(tmp_path)
 

@@ -44,7 +44,7 @@ def site(tmp_path_factory):
     built = subprocess.run(
         [*command, "--doctree-dir", folder / "doctrees", ROOT / "docs", folder / "html"],
         capture_output=True,
-        text=True,
+        encoding="utf-8",
         check=False,
     )
     assert built.returncode == 0, built.stderr[-5000:]

@@ -10,7 +10,7 @@ import table
 from botanicus_env import Botanicus
 from botanicus_env.tables import PACKAGED
 
-DATA = tomllib.loads(PACKAGED.read_text())
+DATA = tomllib.loads(PACKAGED.read_text("utf-8"))
 
 
 class Table(table.Table):

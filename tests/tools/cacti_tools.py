@@ -10,7 +10,7 @@ from cacti_env import Cacti
 from cacti_env.cards import PACKAGED
 from garden_core.jit import kernels
 
-DATA = tomllib.loads(PACKAGED.read_text())
+DATA = tomllib.loads(PACKAGED.read_text("utf-8"))
 
 
 class Table(table.Table):

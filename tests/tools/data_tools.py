@@ -8,7 +8,7 @@ import tomli_w
 def written(folder, data, name="data"):
     """Write a data file's content to `name`.toml in a folder; return its path."""
     path = folder / f"{name}.toml"
-    path.write_text(tomli_w.dumps(data))
+    path.write_text(tomli_w.dumps(data), "utf-8")
     return path
 
 

@@ -74,7 +74,7 @@ def source(rng, name, alike):
         "name": "pig" if alike else name,
     }
     numbers = {"draws": rng.integers(2, 40), "sides": rng.integers(2, 9), "bonus": rng.integers(1, 90)}
-    text = PIG.read_text().partition("\ndef main()")[0] + HINTS
+    text = PIG.read_text("utf-8").partition("\ndef main()")[0] + HINTS
     for old, new in EDITS:
         assert text.count(old) == 1, old
         text = text.replace(old, new)
@@ -132,10 +132,11 @@ def rules_alone(game):
     from garden_core import kernels
     from garden_core.jit import loops
 
-    states, params = game.new_states(4), game.params
+    states, params, mask = game.new_states(4), game.params, np.zeros(game.num_actions, np.int8)
     for row in range(4):
         kernels.deal(states[row], params[0], np.uint64(row))
-        kernels.apply_action(states[row], params[0], 0)
+        kernels.legal_actions(states[row], params[0], mask)
+        kernels.apply_action(states[row], params[0], int(mask.argmax()))
     kernels.resample(states[1], params[0], 1, np.uint64(5))
     found = [states.view(np.uint8)]
     for name, width, kind in [
@@ -146,7 +147,7 @@ def rules_alone(game):
         for row in range(4):
             getattr(kernels, name)(states[row], params[0], out[row])
         found.append(out)
-    views, hidden = np.zeros((8, game.observation_size), np.int8), np.zeros(0, np.int8)
+    views, hidden = np.zeros((8, game.observation_size), np.int8), np.zeros(game.hidden_size, np.int8)
     for row in range(4):
         kernels.observe(states[row], params[0], 1, views[row])
         kernels.observe_hidden(states[row], params[0], 1, hidden)

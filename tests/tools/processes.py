@@ -32,7 +32,7 @@ def python(*arguments, check=True, cwd=ROOT, timeout=300, typed=None, **changes)
         cwd=cwd,
         input=typed,
         capture_output=True,
-        text=True,
+        encoding="utf-8",
         check=False,
         timeout=timeout,
     )
@@ -72,4 +72,4 @@ def garden(command, *arguments, **settings):
 def started(command, *arguments, **settings):
     """Start the command `garden` in another process; return its `Popen`."""
     words = [sys.executable, "-m", "garden_agents", *command.split(), *map(str, arguments)]
-    return subprocess.Popen(words, env=environment(), text=True, **settings)
+    return subprocess.Popen(words, env=environment(), encoding="utf-8", **settings)

@@ -56,7 +56,7 @@ def tiny_ppo(**changes) -> ppo.Arguments:
 
 def results_of(folder: Path, name: str = "evaluation.json") -> list[dict]:
     """Return the results in a file of a run."""
-    return json.loads((folder / name).read_text())["results"]
+    return json.loads((folder / name).read_text("utf-8"))["results"]
 
 
 def parameters_of(folder: Path, game: str = "mars") -> np.ndarray:
@@ -65,5 +65,5 @@ def parameters_of(folder: Path, game: str = "mars") -> np.ndarray:
 
 
 def rows_of(path: Path) -> list[dict[str, str]]:
-    with path.open() as file:
+    with path.open(encoding="utf-8") as file:
         return list(csv.DictReader(file))

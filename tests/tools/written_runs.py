@@ -65,6 +65,6 @@ def write_run(folder: Path) -> Path:
         ("evaluations.csv", EVALUATIONS),
         ("evaluation.json", json.dumps(RESULTS)),
     ):
-        (folder / name).write_text(content)
+        (folder / name).write_text(content, "utf-8")
     copyfile(shipped(make("cacti"))[2], folder / NETWORK)
     return folder

@@ -58,7 +58,9 @@ def exported(tmp_path_factory):
 def ask(folder, name, questions):
     """Return Node's answers."""
     command = [NODE, str(Path(__file__).with_name("play.mjs")), str(folder), name]
-    done = subprocess.run(command, input=json.dumps(questions), capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        command, input=json.dumps(questions), capture_output=True, encoding="utf-8", check=True
+    )
     return json.loads(done.stdout)
 
 
@@ -243,7 +245,7 @@ def test_the_example_plays_the_same_game_in_python(exported):
 
 def test_the_example_for_node_plays_a_game(exported):
     command = [NODE, str(ROOT / "examples" / "wasm_in_node.mjs"), str(exported("cacti")), "cacti", "3"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=True)
     assert len(done.stdout.split(" : ")) == 2
 
 
@@ -255,6 +257,6 @@ def test_the_program_on_the_page_runs(exported, tmp_path):
     program = program.replace('"./game.js"', f'"{folder}/game.js"').replace('fetched("./")', read)
     script = tmp_path / "program.mjs"
     script.write_text(f'import {{ readFileSync }} from "node:fs";\n{program}', "utf-8")
-    done = subprocess.run([NODE, str(script)], capture_output=True, text=True, check=True)
+    done = subprocess.run([NODE, str(script)], capture_output=True, encoding="utf-8", check=True)
     points, rewards = re.findall(r"\[(.*?)\]", done.stdout)
     assert len(points.split(",")) == len(rewards.split(",")) == 2

@@ -381,7 +381,7 @@ def test_a_slow_position_delays_no_other_game(monkeypatch):
 
 def test_a_guest_sees_no_path_of_the_server(tmp_path):
     own = tmp_path / "own.toml"
-    own.write_text(PACKAGED.read_text())
+    own.write_text(PACKAGED.read_text("utf-8"), "utf-8")
     with (
         serving("cacti", ["human", "human"], options={"cards": str(own)}) as server,
         Page(server, 1) as guest,

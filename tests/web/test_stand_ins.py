@@ -73,7 +73,7 @@ class Child:
             [sys.executable, "-IS", "-c", code, str(folder)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            text=True,
+            encoding="utf-8",
         )
         self.send(
             module=type(game).__module__,
@@ -139,13 +139,13 @@ def test_the_page_without_a_server_writes_the_same_replays(tmp_path):
     states = [{"terminated": end == 1, "truncated": end == 2} for end in range(3)]
     given = f"{json.dumps(replay)}\n{json.dumps(states)}\n"
     command = [sys.executable, "-IS", "-c", LOCAL, str(tmp_path)]
-    ran = subprocess.run(command, input=given, text=True, capture_output=True, check=True)
+    ran = subprocess.run(command, input=given, encoding="utf-8", capture_output=True, check=True)
     first, *seeds = ran.stdout.splitlines()
     format_, checksum, ended, agents = json.loads(first)
     assert (format_, checksum) == (replay["format"], replay["checksum"])
     assert ended == ["running", "terminated", "truncated"]
     assert seeds == [str(2**64 - 1), *["refused"] * 4]
-    script = Path(play.__file__).with_name("page.js").read_text()
+    script = Path(play.__file__).with_name("page.js").read_text("utf-8")
     (levels,) = re.findall(r"^const LEVELS = \{(.*)\};$", script, re.MULTILINE)
     assert {name.strip('"') for name in re.findall(r'("[^"]+"|\w+): "', levels)} == set(agents)
 

@@ -1,7 +1,7 @@
 """A sequential comparison of two agents: `garden compare cacti runs/new network`.
 
 It plays one agent against the other until the result is clear (`sequential.SequentialTest`), and says how many games that
-took. The games are those that `garden arena` would play with the same seed, in the same order.
+took. All are games of the same two agents, made with seeds that follow from --seed.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def compare(
     the number of processes nor on an interruption. Whole blocks are played, which more games later do not change.
 
     Args:
-        played: the finished jobs, which get more.
+        played: the finished jobs, which get more; made with `same_agents`, as bounds hold for the agents of all blocks.
         pair: names of the two agents.
         test: a new test, which afterwards has the decision.
         games: largest number of games, rounded up to whole blocks.
@@ -104,7 +104,8 @@ def in_words(result: Result, test: SequentialTest) -> str:
     lines = [
         f"{agent} won {result.win_rate:.1%} of {result.games} games against {opponent}; equals win {1 / n:.0%}",
         f"true win rate: at least {low}, at most {high}",
-        wrong.format(*(100 * error for error in test.errors)) + ", whenever one looks or stops",
+        wrong.format(*(100 * error for error in test.errors))
+        + ", whenever one looks or stops; it holds for these two agents as --seed made them",
         decision,
     ]
     for name, count in ((agent, result.forfeits), (opponent, result.opponents_forfeits)):
@@ -170,7 +171,7 @@ def main(arguments: Arguments) -> SequentialTest:
     pair = a.agent, a.opponent
     game = a.prepare("compare", pair)
     with one_line_errors(a.stopped):
-        played = Games(game, pair, a.seed, a.keep, a.allow_other_options, a.unchanged)
+        played = Games(game, pair, a.seed, a.keep, a.allow_other_options, a.unchanged, same_agents=True)
         test = SequentialTest(game.num_players, a.elo, a.errors)
         with progress_bar(total=a.games, unit="game") as bar:
 

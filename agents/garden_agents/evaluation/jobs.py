@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import itertools
 import json
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import KW_ONLY, dataclass, field
+from pathlib import Path
 from typing import Any, TypeVar
 
 import tyro
@@ -119,7 +122,7 @@ def finished(
         except BrokenProcessPool as error:
             names = sorted(set(map(describe, running.values())))
             raise RuntimeError(
-                f"a process died (killed, or out of memory?) while playing {' or '.join(names)}"
+                f"a process died ({_likely_cause()}) while playing {' or '.join(names)}"
             ) from error
         finally:
             if running:
@@ -129,6 +132,15 @@ def finished(
                 for child in children:  # which may be in a long search
                     child.join(PATIENCE)
                     child.kill()
+
+
+def _likely_cause() -> str:
+    """Return why a process probably died."""
+    path = getattr(sys.modules["__main__"], "__file__", None)
+    with contextlib.suppress(OSError, UnicodeError):
+        if path and "__name__" not in Path(path).read_text("utf-8"):
+            return f'each process runs {path} again, which starts further ones: put what it does under `if __name__ == "__main__":`'
+    return "killed, or out of memory?"
 
 
 def _begin() -> None:

@@ -41,7 +41,8 @@ from garden_agents.evaluation.pairs import (
 from garden_agents.identity import UNSEEN, identity_of, weights_digest
 from garden_agents.networks import SUFFIX
 from garden_agents.progress import progress_bar
-from garden_agents.registry import is_built_in, load_agent, make_game
+from garden_agents.registry import load_agent, make_game
+from garden_agents.untrusted import is_built_in
 from garden_core.checks import one_line, short
 from garden_core.files import data
 from garden_core.files.disk import Lock, read_regular, write_atomically

@@ -101,8 +101,13 @@ def jobs_of(names: Sequence[str], num_players: int, games: int) -> list[Job]:
     return [Job(*pair, *block) for pair in pairs for block in blocks(games, BLOCK, num_players)]
 
 
-def play_job(game: Game, job: Job, seed: int, allow_other_options: bool = False) -> JobResults:
+def play_job(
+    game: Game, job: Job, seed: int, allow_other_options: bool = False, same_agents: bool = False
+) -> JobResults:
     """Play a job with new agents; all seeds follow from `seed`, the names and the block's number.
+
+    With `same_agents` the agents' own seeds do not depend on the block, so that all blocks are games of the same two agents;
+    those that have a method `reseed` draw other random numbers in each block.
 
     Sets torch to one thread, see `use_one_torch_thread`.
 
@@ -110,12 +115,20 @@ def play_job(game: Game, job: Job, seed: int, allow_other_options: bool = False)
         RuntimeError: if an agent raises an exception or returns an illegal action; it names the agent and its opponent.
     """
     digest = digest_of(seed, *job[:3])
-    seeds = [int.from_bytes(digest[i : i + 4]) for i in (8, 12)]
+    made = digest_of(seed, *job[:2]) if same_agents else digest
+    seeds = [int.from_bytes(made[i : i + 4]) for i in (8, 12)]
     pair = (job.agent, job.opponent)
     agents = [
         Named(f"{name} (against {other})", load_agent(name, game, agent_seed, allow_other_options))
         for name, other, agent_seed in zip(pair, reversed(pair), seeds, strict=True)
     ]
+    if same_agents:
+        rows = np.arange(job.games)
+        for number, agent in enumerate(agents):
+            start = int.from_bytes(digest[16 + 8 * number : 24 + 8 * number])
+            reseed: Any = getattr(agent.policy, "reseed", None)
+            if reseed:
+                reseed(rows, np.uint64(start) + rows.astype(np.uint64))
     use_one_torch_thread()
     n = game.num_players
     states, forfeited, _ = play(game, agents, alone(job.games, n), int.from_bytes(digest[:8]), rotations=n)
@@ -130,20 +143,23 @@ def finished_jobs(
     processes: int,
     allow_other_options: bool = False,
     address: str | None = None,
+    same_agents: bool = False,
 ) -> Generator[tuple[Job, JobResults], None, None]:
-    """Yield each job with its results when it is finished. Closing the generator stops the processes.
+    """Yield each job with its results, as `play_job`, when it is finished. Closing the generator stops the processes.
 
     With `address` the jobs run on a Ray cluster; a job whose worker died is repeated.
     """
     if address is None:
-        play_one = functools.partial(play_job, game, seed=seed, allow_other_options=allow_other_options)
+        play_one = functools.partial(
+            play_job, game, seed=seed, allow_other_options=allow_other_options, same_agents=same_agents
+        )
         yield from finished(play_one, jobs, processes, lambda job: f"{job.agent} against {job.opponent}")
         return
     with connected(address):
         import ray
 
         remote = ray.remote(num_cpus=1, max_retries=RETRIES)(play_job)
-        running = {remote.remote(game, job, seed, allow_other_options): job for job in jobs}
+        running = {remote.remote(game, job, seed, allow_other_options, same_agents): job for job in jobs}
         try:
             while running:
                 (done, *_), _ = ray.wait(list(running), num_returns=1)
@@ -168,6 +184,7 @@ class Games:
         keep: file of finished jobs; None for no file.
         allow_other_options: accept networks that were trained with other options or data.
         unchanged: agents that can change unseen but have not changed: their finished jobs are not repeated.
+        same_agents: see `play_job`.
 
     Raises:
         ValueError: for arguments out of range, an unknown agent, a program that does not start, or a file `keep` of other
@@ -182,6 +199,7 @@ class Games:
         keep: Path | None = None,
         allow_other_options: bool = False,
         unchanged: Collection[str] = (),
+        same_agents: bool = False,
     ) -> None:
         if game.cooperative or game.num_players < 2:
             raise ValueError("agents are compared in a game of at least two players against each other")
@@ -193,11 +211,12 @@ class Games:
         if strangers := set(unchanged) - set(names):
             raise ValueError(f"unchanged names an agent that does not play: {' '.join(strangers)}")
         self.game, self.seed, self.keep, self.allow_other_options = game, seed, keep, allow_other_options
+        self.same_agents = same_agents
         self.agents = {name: identity_of(name, game, allow_other_options) for name in names}
         if keep is not None:
             keep.touch()
             self._lock = Lock(keep)
-        self.done = {} if keep is None else _kept(keep, game, seed, self.agents, unchanged)
+        self.done = {} if keep is None else _kept(keep, game, seed, self.agents, unchanged, same_agents)
 
     def play(
         self, jobs: Sequence[Job], processes: int = 1, ray: str | None = None
@@ -208,7 +227,9 @@ class Games:
             RuntimeError: if an agent fails or a process dies.
         """
         missing = [job for job in jobs if job not in self.done]
-        played_jobs = finished_jobs(self.game, missing, self.seed, processes, self.allow_other_options, ray)
+        played_jobs = finished_jobs(
+            self.game, missing, self.seed, processes, self.allow_other_options, ray, self.same_agents
+        )
         with (
             open(self.keep or os.devnull, "a", encoding="utf-8") as file,
             contextlib.closing(played_jobs) as results_by_job,
@@ -223,7 +244,12 @@ class Games:
 
 
 def _kept(
-    path: Path, game: Game, seed: int, agents: Mapping[str, Identity], unchanged: Collection[str]
+    path: Path,
+    game: Game,
+    seed: int,
+    agents: Mapping[str, Identity],
+    unchanged: Collection[str],
+    same_agents: bool = False,
 ) -> dict[Job, JobResults]:
     """Return the valid finished jobs of a file: a header line, then one line per job. Write the header of an empty file.
 
@@ -237,6 +263,7 @@ def _kept(
         "rules": game.state_dtype.descr[-1][0],
         "seed": seed,
         "deals": DEALS,
+        **({"agents": "the same in all blocks"} if same_agents else {}),
         "garden-envs": version("garden-envs"),
     }
     damaged = ValueError(f"{path} is damaged, or no file of finished jobs; {advice}")

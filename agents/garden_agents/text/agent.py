@@ -125,7 +125,7 @@ class TextAgent:
 
     Args:
         complete: `complete(messages) -> text`, or a `Completion`. It is called in up to `limit` threads at once. Its
-            exceptions end the match; with a transcript, the same command continues after them.
+            exceptions end the match; with a transcript, it ends after the other requests, and the same command continues.
         game: the game to play.
         seed: seed of the random actions after wrong answers.
         mode: what prompts say about actions, see `prompt`.
@@ -187,8 +187,8 @@ class TextAgent:
         self.disguise_seed = disguise
         self.retries = as_integer(retries, "retries", "at least 0", 0)
         self.limit = as_integer(limit, "limit", "at least 1", 1)
-        if not seconds > 0:
-            raise ValueError(f"seconds must be positive, not {seconds}")
+        if not 0 < seconds <= threading.TIMEOUT_MAX:
+            raise ValueError(f"seconds must be positive and finite, not {short(seconds)}")
         self.seconds = float(seconds)
         self.transcript = Transcript(None if transcript is None else Path(transcript))
         self.counts = Counts()
@@ -261,9 +261,18 @@ class TextAgent:
                 continue
             decision, _ = running.pop(number)
             if isinstance(reply, BaseException):
+                self._keep(running, replies)
                 raise reply
             if not self._settle(decision, reply):
                 waiting.appendleft(decision)
+
+    def _keep(self, running: dict[int, tuple[_Decision, float]], replies: queue.Queue[Any]) -> None:
+        """After an exception, wait for the other requests, and add their answers to the transcript."""
+        while running and self.transcript.path is not None:
+            number, reply = self._next(running, replies)
+            decision, _ = running.pop(number, (None, 0.0))
+            if decision is not None and isinstance(reply, Reply) and reply.text is not None:
+                self._settle(decision, reply)
 
     def _request(self, number: int, messages: list[Message], replies: queue.Queue[Any]) -> None:
         """Ask the model, in a thread; put its reply or its exception into `replies`."""
@@ -277,11 +286,12 @@ class TextAgent:
                     raise TypeError(
                         f"complete must return a text or a Completion, not {type(answer).__name__}"
                     )
-                for tokens in (answer.prompt_tokens, answer.completion_tokens):
-                    if tokens is not None:
-                        as_integer(tokens, "the number of tokens", "at least 0", 0)
+                tokens = [
+                    None if count is None else as_integer(count, "the number of tokens", "at least 0", 0)
+                    for count in (answer.prompt_tokens, answer.completion_tokens)
+                ]
                 text = answer.text[: LIMIT + 1].encode("utf-8", "replace").decode()  # without lone surrogates
-                reply = Reply(text, time.monotonic() - begun, answer.prompt_tokens, answer.completion_tokens)
+                reply = Reply(text, time.monotonic() - begun, *tokens)
             finally:
                 replies.put((number, sys.exception() or reply))
 

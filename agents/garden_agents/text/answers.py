@@ -76,7 +76,7 @@ _ONLY_NUMBER = re.compile(
 _OPTION = re.compile(r"\b(?:option|number)\s+#?(\d{1,4})\b", re.IGNORECASE)
 _ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"]
 _ORDINAL = re.compile(
-    rf"\bthe ({'|'.join(_ORDINALS)}) (?:option|action|one|choice|in the list)\b", re.IGNORECASE
+    rf"\bthe ({'|'.join(_ORDINALS)}) (?:option|action|one|choice|in the list)\b", re.IGNORECASE | re.ASCII
 )
 
 _PAIR = re.compile(

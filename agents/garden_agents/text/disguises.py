@@ -42,7 +42,7 @@ class Disguise:
     """
 
     def __init__(self, game: Game, seed: int) -> None:
-        vocabulary = hints_of(game).vocabulary(game)
+        vocabulary = [word for word in hints_of(game).vocabulary(game) if len(word) > 1]
         if not vocabulary:
             raise ValueError(f"{game.name} cannot be disguised: its hints have no vocabulary")
         rng_state = np.zeros(4, np.uint64)
@@ -52,15 +52,13 @@ class Disguise:
         used |= {form for word in vocabulary for form in _forms(word)}
         self._other: dict[str, str] = {}
         for word in vocabulary:
-            while True:
-                invented = _invented(word, rng_state)
-                if not used.intersection(_forms(invented)):
-                    break
+            invented = _invented(word, used, rng_state)
             used.update(_forms(invented))
             own, others = _forms(word), _forms(invented)
             self._other |= dict(zip(own + others, others + own, strict=True))
-        longest = sorted(self._other, key=len, reverse=True)
-        self._words = re.compile(rf"(?<![a-z])(?:{'|'.join(longest)})(?![a-z])", re.IGNORECASE)
+        longest = map(re.escape, sorted(self._other, key=len, reverse=True))
+        # ASCII: with all of Unicode, ſ would be an s
+        self._words = re.compile(rf"(?<![a-z])(?:{'|'.join(longest)})(?![a-z])", re.IGNORECASE | re.ASCII)
 
     def __call__(self, text: str) -> str:
         """Return a text with the words of the theme and the invented words swapped."""
@@ -73,19 +71,25 @@ def _forms(word: str) -> list[str]:
     return [*(first + ending for ending in _ENDINGS), *others]
 
 
-def _invented(word: str, rng_state: np.ndarray) -> str:
-    """Return an invented word of the same length, with the endings of the word's irregular forms."""
+def _invented(word: str, used: set[str], rng_state: np.ndarray) -> str:
+    """Return an invented word of the same length, with the endings of the word's irregular forms.
+
+    No form of it is in `used`; where all words of this length are, it is longer.
+    """
     forms = word.split("/")
     same = itertools.takewhile(lambda letters: len({*letters}) == 1, zip(*forms, strict=False))
     stem = "".join(letters[0] for letters in same)
-    while True:
+    for tries in itertools.count():
         start = int(word[0] in _VOWELS)  # "a" and "an" remain right
         letters = [
             choices[int(bounded(rng_state, len(choices)))]
-            for choices in ((_CONSONANTS, _VOWELS)[(start + i) % 2] for i in range(len(stem)))
+            for choices in ((_CONSONANTS, _VOWELS)[(start + i) % 2] for i in range(len(stem) + tries // 500))
         ]
         if {*letters} & {*_RARE}:  # these are less often words of English
-            return "/".join("".join(letters) + form[len(stem) :] for form in forms)
+            invented = "/".join("".join(letters) + form[len(stem) :] for form in forms)
+            if not used.intersection(_forms(invented)):
+                return invented
+    raise AssertionError
 
 
 def _like(shown: str, word: str) -> str:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Mapping
+from typing import Any
+
 import numpy as np
 
 from garden_agents.registry import load_agent
 from garden_agents.text.answers import AnswerError, parse
 from garden_agents.text.disguises import Disguise
 from garden_agents.text.prompts import Message, Mode, Rules, prompt
+from garden_agents.untrusted import untrusted_agent
 from garden_core.batch.batch import Batch
 from garden_core.batch.policies import FORFEIT, RandomPolicy, ask
 from garden_core.checks import as_integer, as_seat
 from garden_core.game import Game
+from garden_core.registry import untrusted_game
 
 
 class Session:
@@ -75,6 +80,32 @@ class Session:
         self.decisions, self.errors = 0, 0
         self._wrong = 0  # answers in this decision
         self._let_others_move()
+
+    @classmethod
+    def requested(
+        cls,
+        game: str,
+        options: Mapping[str, Any],
+        opponent: str,
+        own: Container[str] = (),
+        **arguments: Any,
+    ) -> Session:
+        """Return the session that a stranger asks a server for: of an installed game, without files, against a built-in agent.
+
+        Args:
+            game: name of the game.
+            options: its options.
+            opponent: the opponent's name.
+            own: further opponents that the server allows.
+            **arguments: as for the class; at most 10 retries.
+
+        Raises:
+            UntrustedError: as `garden_core.untrusted_game` and `garden_agents.untrusted_agent`.
+            TypeError, ValueError: for other arguments, or one out of range.
+        """
+        made = untrusted_game(game, options)
+        retries = as_integer(arguments.pop("retries", 2), "retries", "0 to 10", 0, 10)
+        return cls(made, untrusted_agent(opponent, own), retries=retries, **arguments)
 
     def answer(self, text: str) -> None:
         """Take the model's answer: play to its next decision or to the end, or add the reason why the answer is wrong.

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping, Sequence
-from io import FileIO
+from io import BufferedWriter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
 from garden_agents.text.prompts import Message
 from garden_core.checks import one_line
-from garden_core.files.disk import read_regular
+from garden_core.files.disk import open_to_append, read_regular
 
 SIZE = 2_000_000_000
 """Largest size of a transcript in bytes."""
@@ -29,6 +28,10 @@ class Reply(NamedTuple):
     completion_tokens: int | None = None
 
 
+Natural = Annotated[int, msgspec.Meta(ge=0)]
+Seconds = Annotated[float, msgspec.Meta(ge=0)]
+
+
 class Line(msgspec.Struct, forbid_unknown_fields=True):
     """A line of a transcript."""
 
@@ -36,11 +39,11 @@ class Line(msgspec.Struct, forbid_unknown_fields=True):
     """see `key_of`"""
     model: str | dict[str, Any]
     """name, or name, server and settings"""
-    game_seed: int
-    seat: int
-    decision: int
+    game_seed: Natural
+    seat: Natural
+    decision: Natural
     """number of decisions made in the game before"""
-    attempt: int
+    attempt: Natural
     """0 for the first answer to a prompt"""
     messages: list[dict[str, str]]
     answer: str | None
@@ -53,12 +56,12 @@ class Line(msgspec.Struct, forbid_unknown_fields=True):
     """label of the action, "forfeit", or None if the model is asked again"""
     fallback: bool
     """whether the action is not the model's, after too many wrong answers"""
-    seconds: float
-    prompt_tokens: int | None
-    completion_tokens: int | None
+    seconds: Seconds
+    prompt_tokens: Natural | None
+    completion_tokens: Natural | None
     game: dict[str, Any] = {}
     """its name, version, options and digest of data; {} in older lines"""
-    allowed: float = 0.0
+    allowed: Seconds = 0.0
     """seconds allowed for the answer; 0 in older lines"""
 
 
@@ -98,7 +101,7 @@ class Transcript:
         if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True)
             try:
-                path.open("ab").close()
+                open_to_append(path).close()
             except OSError as error:
                 raise ValueError(f"{path} cannot be written: {error.strerror}") from None
         self._known = {line.key: line for line in read(path)} if path is not None else {}
@@ -113,10 +116,8 @@ class Transcript:
     def add(self, line: Line) -> None:
         """Append a line, unless the file had its attempt when it was opened."""
         if self.path is not None and line.key not in self._known:
-            with self.path.open("ab+", buffering=0) as file:
-                _end_last_line(file)
-                content = msgspec.json.encode(line) + b"\n"
-                file.write(content)  # in one call: several processes can share a file
+            with open_to_append(self.path) as file, BufferedWriter(file) as writer:  # which writes all
+                writer.write(msgspec.json.encode(line) + b"\n")
 
 
 def read(path: Path) -> list[Line]:
@@ -138,12 +139,3 @@ def read(path: Path) -> list[Line]:
         except (ValueError, RecursionError) as error:
             raise ValueError(f"{path}, line {number}: {one_line(error)}") from None
     return read_lines
-
-
-def _end_last_line(file: FileIO) -> None:
-    """Remove the part of a line that an interruption left at the end of a file."""
-    size = file.seek(0, os.SEEK_END)
-    if size and (file.seek(size - 1), file.read(1))[1] != b"\n":
-        file.seek(0)
-        content = file.read(size) or b""
-        file.truncate(content.rfind(b"\n") + 1)

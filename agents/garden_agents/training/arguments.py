@@ -20,9 +20,10 @@ from garden_agents.errors import one_line_errors
 from garden_agents.evaluation.run_files import CONFIG, read_config
 from garden_agents.games import hints_of
 from garden_agents.networks.architecture import WIDEST, Architecture, Kind
-from garden_agents.registry import is_built_in, make_game
+from garden_agents.registry import make_game
 from garden_agents.training.checkpoint import CHECKPOINT
 from garden_agents.training.pool import OpponentPool
+from garden_agents.untrusted import is_built_in
 from garden_core.batch.policies import Policy
 from garden_core.checks import check_choice, one_line, short
 from garden_core.files.data import DataFile, parsed, read
@@ -236,7 +237,7 @@ def check_empty(folder: Path) -> None:
     """Raise SystemExit if a folder contains a run."""
     if (folder / CHECKPOINT).exists():
         raise SystemExit(
-            f"{folder} holds a run already: continue it with --resume {folder}, or choose another --run"
+            f"{folder} holds a run already: continue it with --resume {shlex.quote(str(folder))}, or choose another --run"
         )
 
 

@@ -162,7 +162,7 @@ class Loop(ABC):
         raise ValueError(
             f"the training diverged: after the update at {self.decisions:,} decisions losses or weights are not finite. "
             f"The learning rate, {rate:.2g}, is probably too high: begin a new run with a lower --learning-rate. "
-            f"The last checkpoint, at {self._saved:,} decisions, is kept: {self.arguments.command} --resume {self.run.folder}"
+            f"The last checkpoint, at {self._saved:,} decisions, is kept: {self.run.again}"
         )
 
     def load(self) -> None:

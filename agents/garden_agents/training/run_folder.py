@@ -6,9 +6,12 @@ import contextlib
 import csv
 import dataclasses
 import io
+import os
 import platform
+import shlex
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from importlib.metadata import version
@@ -153,9 +156,10 @@ class Run:
 
     @contextlib.contextmanager
     def interruptible(self, save: Callable[[], int]) -> Iterator[None]:
-        """Context manager of a training: at the end or after Ctrl-C, call `save`, which returns the number of decisions.
+        """Context manager of a training: at its end, call `save`, which returns the number of decisions.
 
-        Ctrl-C takes effect at the next `check`, when the training can be saved. A second Ctrl-C stops at once.
+        So too if a file cannot be written, and after Ctrl-C, which takes effect at the next `check`, when the training can be
+        saved. A second Ctrl-C stops at once. In a thread that is not the main one, Ctrl-C is left to the caller.
 
         Raises:
             SystemExit: after Ctrl-C.
@@ -174,16 +178,29 @@ class Run:
                 raise Interrupted
 
         self.check = check
-        previous = signal.signal(signal.SIGINT, note)
+        main = threading.current_thread() is threading.main_thread()
+        previous = signal.signal(signal.SIGINT, note) if main else None
         try:
-            with contextlib.suppress(Interrupted):
+            try:
                 yield
+            except Interrupted:
+                pass
+            except OSError as error:
+                with contextlib.suppress(OSError):  # the first one tells what is wrong
+                    save()
+                    error.add_note(f"the training is saved; continue with: {self.again}")
+                raise
             decisions = save()
         finally:
-            signal.signal(signal.SIGINT, previous)
+            if main:
+                signal.signal(signal.SIGINT, previous)
         if requested:
-            again = f"{self.arguments.command} --resume {self.folder}"
-            raise SystemExit(f"stopped at {decisions:,} decisions; continue with: {again}")
+            raise SystemExit(f"stopped at {decisions:,} decisions; continue with: {self.again}")
+
+    @property
+    def again(self) -> str:
+        """The command that continues the run."""
+        return f"{self.arguments.command} --resume {shlex.quote(str(self.folder))}"
 
     def save(
         self,
@@ -288,11 +305,18 @@ class Run:
         for key, value in row.items():
             if key != "decisions":
                 self._board.add_scalar(f"{group}/{key}", value, int(row["decisions"]))
-        with (self.folder / name).open("a", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, row)
-            if not file.tell():
+        text = io.StringIO()
+        writer = csv.DictWriter(text, row)
+        with (self.folder / name).open("ab") as file:
+            if not (size := file.tell()):
                 writer.writeheader()
             writer.writerow({key: round(value, 5) for key, value in row.items()})
+            try:
+                file.write(text.getvalue().encode())
+                file.flush()
+            except OSError:
+                os.truncate(self.folder / name, size)  # no part of a line
+                raise
 
     def evaluate(self, network: Network, decisions: int, value_target: str) -> None:
         """Evaluate the network against the panel, with the same deals each time; keep it if it is not weaker than the kept one.

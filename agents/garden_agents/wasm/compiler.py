@@ -126,7 +126,7 @@ def _link(code: bytes, names: Sequence[str]) -> bytes:
         source.write_bytes(code)
         command = [sys.executable, "-m", "ziglang", "wasm-ld", *OPTIONS, str(source), "-o", str(target)]
         command += [f"--export={name}" for name in ("__heap_base", *names)]
-        done = subprocess.run(command, check=False, capture_output=True, text=True)
+        done = subprocess.run(command, check=False, capture_output=True, encoding="utf-8")
         if done.returncode:
             raise RuntimeError(
                 f"the linker failed; it is in the extra wasm: pip install 'garden-envs[wasm]'\n{done.stderr}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import itertools
 import json
+import math
 import os
 import subprocess
 import sys
@@ -46,6 +47,8 @@ write(Arguments(game, Path(folder), options))
 """What a process of its own runs."""
 MOST_VALUES = 20
 """Largest number of values of an option whose settings are listed one by one."""
+MOST_SETTINGS = 10_000
+"""Largest number of settings, combinations of options, in a file."""
 
 
 @dataclass
@@ -75,7 +78,13 @@ class Exported:
         self.kinds: list[Game] = []
         self.spaces: list[dict[str, Any]] = []
         self.settings: dict[str, Any] = {}
-        for chosen in self._combinations():
+        listed = [option for option in self._options() if option.name not in self.direct]
+        if (count := math.prod(len(self._values(option)) for option in listed)) > MOST_SETTINGS:
+            raise ValueError(
+                f"{game.name} has {count:,} combinations of options, and a file lists {MOST_SETTINGS:,} at most; options of more "
+                f"than {MOST_VALUES} whole numbers are not listed, so widen the range of some: {', '.join(o.name for o in listed)}"
+            )
+        for chosen in self._combinations(listed):
             self._add(chosen)
         self.networks = self._networks()
 
@@ -94,8 +103,7 @@ class Exported:
         values = range(option.low, option.high + 1)
         return values if len(values) <= MOST_VALUES else ()
 
-    def _combinations(self) -> Iterator[dict[str, Any]]:
-        listed = [option for option in self._options() if option.name not in self.direct]
+    def _combinations(self, listed: Sequence[Option]) -> Iterator[dict[str, Any]]:
         for values in itertools.product(*map(self._values, listed)):
             yield dict(zip((option.name for option in listed), values, strict=True))
 
@@ -251,7 +259,7 @@ def main(arguments: Arguments) -> None:
     with tempfile.TemporaryDirectory() as cache:
         environment = os.environ | {"NUMBA_CACHE_DIR": cache}
         done = subprocess.run(
-            [sys.executable, "-c", CHILD], input=given, text=True, env=environment, check=False
+            [sys.executable, "-c", CHILD], input=given, encoding="utf-8", env=environment, check=False
         )
     if done.returncode:
         raise SystemExit("error: the game was not exported")

@@ -39,7 +39,10 @@ export function load(name: string, read: (name: string) => Promise<ArrayBuffer |
 /** Return a `read` that fetches from a folder, whose address ends with "/". */
 export function fetched(folder: string): (name: string) => Promise<ArrayBuffer>;
 
-/** One game. Wrong arguments throw an Error, and nothing changes. */
+/**
+ * One game. Wrong arguments, and calls before `reset` or after `free`, throw an Error, and nothing changes. The content of a
+ * state that is set is trusted: it must be one of a game with the same options.
+ */
 export interface Game {
   readonly options: Options;
   readonly num_actions: number;

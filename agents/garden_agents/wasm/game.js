@@ -35,29 +35,44 @@ export const fetched = (folder) => async (name) => {
 /** The functions and the memory that all games of a page share, and the networks. */
 class Module {
   constructor(description, exports, read) {
-    Object.assign(this, { description, exports, read, networks: new Map(), top: exports.__heap_base.value, free: new Map() });
+    const top = (exports.__heap_base.value + 15) & ~15;
+    Object.assign(this, { description, exports, read, networks: new Map(), top, gaps: [] }); // gaps below the top, by address
   }
 
-  /** Reserve memory; return its address. */
+  /** Reserve memory, in the first gap that is large enough; return its address. */
   reserve(size) {
-    const again = this.free.get(size)?.pop();
-    if (again !== undefined) return again;
-    const at = (this.top + 15) & ~15, { memory } = this.exports;
-    const lacking = at + size - memory.buffer.byteLength;
+    const wanted = (size + 15) & ~15, found = this.gaps.findIndex((gap) => gap.size >= wanted);
+    if (found >= 0) {
+      const gap = this.gaps[found], { at } = gap;
+      if (gap.size === wanted) this.gaps.splice(found, 1);
+      else Object.assign(gap, { at: at + wanted, size: gap.size - wanted });
+      return at;
+    }
+    const at = this.top, { memory } = this.exports, lacking = at + wanted - memory.buffer.byteLength;
     if (lacking > 0) memory.grow(Math.ceil(lacking / 65536));
-    this.top = at + size;
+    this.top = at + wanted;
     return at;
   }
 
   /** Give reserved memory back. */
   release(at, size) {
-    if (!this.free.has(size)) this.free.set(size, []);
-    this.free.get(size).push(at);
+    this.gaps.push({ at, size: (size + 15) & ~15 });
+    this.gaps.sort((a, b) => a.at - b.at);
+    this.gaps = this.gaps.reduce((merged, gap) => {
+      const last = merged.at(-1);
+      if (last && last.at + last.size === gap.at) last.size += gap.size;
+      else merged.push(gap);
+      return merged;
+    }, []);
+    const last = this.gaps.at(-1);
+    if (last.at + last.size === this.top) this.top = this.gaps.pop().at;
   }
 
   /** Return the pretrained network for a number of players; its file is read once. */
   network(players) {
-    if (!this.networks.has(players)) this.networks.set(players, this.#readNetwork(players));
+    if (!this.networks.has(players)) {
+      this.networks.set(players, this.#readNetwork(players).catch((error) => { this.networks.delete(players); throw error; }));
+    }
     return this.networks.get(players);
   }
 
@@ -77,19 +92,23 @@ function fromHalf(buffer) {
   });
 }
 
-/** Types of numbers in a network's file; its weights are finite. */
-const NUMBERS = { F32: (buffer) => new Float32Array(buffer), F16: fromHalf };
+/** Types of numbers in a network's file, with their bytes; its weights are finite. */
+const NUMBERS = { F32: [4, (buffer) => new Float32Array(buffer)], F16: [2, fromHalf] };
 
 /** Return the weights in a file, in the form of the compiled forward pass: one vector, with each matrix transposed. */
 function weightsOf(file, named) {
   const buffer = file.buffer ?? file, start = file.byteOffset ?? 0; // Node's files are views
-  const view = new DataView(buffer, start);
-  const length = Number(view.getBigUint64(0, true));
+  const whole = file.byteLength, length = whole < 8 ? whole : Number(new DataView(buffer, start).getBigUint64(0, true));
+  if (8 + length > whole) throw new Error("the network's file is cut off");
   const head = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, start + 8, length)));
   const parts = named.map(([name, shape]) => {
-    const { dtype, data_offsets: [from, to], shape: found } = head[name] ?? {};
-    if (!NUMBERS[dtype] || String(found) !== String(shape)) throw new Error(`the network's file has another ${name}`);
-    const part = NUMBERS[dtype](buffer.slice(start + 8 + length + from, start + 8 + length + to));
+    const { dtype, data_offsets: [from, to] = [], shape: found } = head[name] ?? {};
+    if (!Object.hasOwn(NUMBERS, dtype) || String(found) !== String(shape)) throw new Error(`the network's file has another ${name}`);
+    const [bytes, read] = NUMBERS[dtype], first = start + 8 + length;
+    const fits = Number.isInteger(from) && from >= 0 && to === from + shape.reduce((a, b) => a * b, bytes) && 8 + length + to <= whole;
+    if (!fits) throw new Error(`the network's file lacks ${name}, or is cut off`);
+    const part = read(buffer.slice(first + from, first + to));
+    if (!part.every(Number.isFinite)) throw new Error(`the network's file has a ${name} that is not finite`);
     if (shape.length < 2) return part;
     const [rows, columns] = shape, turned = new Float32Array(part.length);
     for (let r = 0; r < rows; r++) for (let c = 0; c < columns; c++) turned[c * rows + r] = part[r * columns + c];
@@ -110,11 +129,12 @@ const SHARED = new Set(["root", "root_params", "mask", "observation"]); // array
 class Arrays {
   /** `described`: type, bytes of an entry, and shape of each; a word in a shape is one of `sizes`. `shared`: other arrays. */
   constructor(module, described, sizes, shared = null) {
-    Object.assign(this, { module, described, sizes, shared, places: new Map() });
+    Object.assign(this, { module, described, sizes, shared, places: new Map(), freed: false });
   }
 
   /** Return address and lengths of an array. */
   place(name) {
+    if (this.freed) throw new Error("it was freed");
     if (this.shared && SHARED.has(name)) return this.shared.place(name);
     const same = this.described[name][3];
     if (same) return { ...this.place(same), lengths: this.#lengths(name) };
@@ -122,6 +142,7 @@ class Arrays {
     let place = this.places.get(name);
     if (!place || place.size < size) {
       if (place) this.module.release(place.at, place.size);
+      this.places.delete(name); // there may be no room for the new one
       this.places.set(name, (place = { at: this.module.reserve(size), size }));
     }
     return { at: place.at, lengths };
@@ -140,6 +161,7 @@ class Arrays {
 
   /** Call a function: arrays are passed by name, other arguments from `given`. */
   call([name, named], given = {}) {
+    if (this.freed) throw new Error("it was freed");
     const values = [];
     for (const argument of named) {
       if (argument in given) values.push(given[argument]);
@@ -152,8 +174,9 @@ class Arrays {
     return this.module.exports[name](...values);
   }
 
-  /** Give the memory back. */
+  /** Give the memory back; the arrays cannot be used any more. */
   release() {
+    this.freed = true;
     for (const { at, size } of this.places.values()) this.module.release(at, size);
     this.places.clear();
   }
@@ -184,10 +207,18 @@ class Game {
       new TYPES[type](module.exports.memory.buffer, this.arrays.place("root_params").at + offset, 1)[0] = this.options[name];
     }
     this.history = [];
+    this.dealt = false;
   }
 
   #call(name, given) {
     return this.arrays.call(this.kind.functions[name], given);
+  }
+
+  /** Return the array "root", which holds the state. */
+  #root() {
+    const root = this.arrays.view("root");
+    if (!this.dealt) throw new Error("the game was not dealt: call reset(seed)");
+    return root;
   }
 
   reset(seed) {
@@ -200,6 +231,7 @@ class Game {
 
   deal(seed) {
     this.#call("deal", { seed: wide(seed) });
+    this.dealt = true;
     this.history = [];
   }
 
@@ -208,16 +240,18 @@ class Game {
   }
 
   get state() {
-    return this.arrays.view("root").slice();
+    return this.#root().slice();
   }
 
   set state(bytes) {
     const root = this.arrays.view("root");
-    if (bytes.length !== root.length) throw new Error(`a state has ${root.length} bytes, not ${bytes.length}`);
+    if (!(bytes instanceof Uint8Array) || bytes.length !== root.length) throw new Error(`a state is a Uint8Array of ${root.length} bytes`);
     root.set(bytes);
+    this.dealt = true;
   }
 
   field(name) {
+    if (!Object.hasOwn(this.kind.state.fields, name)) throw new Error(`a state has no field ${String(name)}`);
     const [offset, type, shape] = this.kind.state.fields[name];
     const count = shape.reduce((a, b) => a * b, 1), bytes = this.state;
     const values = Array.from(new TYPES[type](bytes.buffer.slice(offset, offset + count * TYPES[type].BYTES_PER_ELEMENT)));
@@ -237,6 +271,7 @@ class Game {
   }
 
   legal() {
+    this.#root();
     this.#call("legal_actions");
     const actions = [];
     this.arrays.view("mask").forEach((legal, action) => legal && actions.push(action));
@@ -244,7 +279,7 @@ class Game {
   }
 
   apply(action) {
-    if (!this.legal().includes(action)) throw new Error(`${action} is not a legal action${this.over ? ": the game is over" : ""}`);
+    if (!this.legal().includes(action)) throw new Error(`${String(action)} is not a legal action${this.over ? ": the game is over" : ""}`);
     this.history.push({ state: this.state, action });
     this.#call("apply_action", { action });
   }
@@ -256,17 +291,19 @@ class Game {
   }
 
   observe(seat) {
+    this.#root();
     this.#call("observe", { player: this.#seat(seat) });
     return this.arrays.view("observation").slice();
   }
 
   #seat(seat) {
-    if (!Number.isInteger(seat) || seat < 0 || seat >= this.options.num_players) throw new Error(`there is no seat ${seat}`);
+    if (!Number.isInteger(seat) || seat < 0 || seat >= this.options.num_players) throw new Error(`there is no seat ${String(seat)}`);
     return seat;
   }
 
   /** Return a number of each seat: "points", "public_points" or "standings". */
   ofSeats(name) {
+    this.#root();
     this.#call(name);
     return Array.from(this.arrays.view("seat_points")).slice(0, this.options.num_players);
   }
@@ -280,10 +317,12 @@ class Game {
   }
 
   resample(seat, seed) {
+    this.#root();
     this.#call("resample", { player: this.#seat(seat), seed: wide(seed) });
   }
 
   randomPlay(steps, seed = 0) {
+    if (!Number.isInteger(steps) || steps < 0 || steps >= 2 ** 31) throw new Error(`steps must be a whole number from 0 to 2 ** 31 - 1, not ${String(steps)}`);
     if (this.over) throw new Error("the game is over");
     this.arrays.view("rng_state").set(this.stream("random", seed));
     return this.#call("random_play", { seed: wide(seed), steps });
@@ -300,9 +339,11 @@ class Game {
     return this.arrays.view("rng_state").slice();
   }
 
-  async agent(name, { seed = 0 } = {}) {
+  async agent(name, settings = {}) {
+    if (typeof settings !== "object" || settings === null || Object.keys(settings).some((key) => key !== "seed")) throw new Error("the settings of an agent are { seed }");
+    const { seed = 0 } = settings;
     const [, kind, simulations] = /^(random|greedy|network|mcts|network-mcts)(?::([1-9]\d{0,4}))?$/.exec(name) ?? [];
-    if (!kind || kind.endsWith("mcts") !== (simulations !== undefined)) throw new Error(`${name} is not random, greedy, network, mcts:N or network-mcts:N`);
+    if (!kind || kind.endsWith("mcts") !== (simulations !== undefined)) throw new Error(`${String(name)} is not random, greedy, network, mcts:N or network-mcts:N`);
     const network = kind.startsWith("network") ? await this.module.network(this.options.num_players) : null;
     if (network && network.tables !== this.tables) throw new Error(`the network of ${this.module.description.name} was trained with other options`);
     return new Agent(this, kind, Number(simulations ?? 0), network, seed);
@@ -366,18 +407,19 @@ class Agent {
 
 /** Return a seed as a BigInt. */
 function wide(seed) {
-  if (!(typeof seed === "bigint" || Number.isSafeInteger(seed)) || seed < 0 || BigInt(seed) > LAST) throw new Error(`a seed is a whole number from 0 to 2 ** 64 - 1, not ${seed}`);
+  if (!(typeof seed === "bigint" || Number.isSafeInteger(seed)) || seed < 0 || BigInt(seed) > LAST) throw new Error(`a seed is a whole number from 0 to 2 ** 64 - 1, not ${String(seed)}`);
   return BigInt(seed);
 }
 
 function checkedOptions(description, options) {
+  if (typeof options !== "object" || options === null || Array.isArray(options)) throw new Error("options are an object: their values by name");
   const names = description.options.map(({ name }) => name);
   for (const name of Object.keys(options)) {
     if (!names.includes(name)) throw new Error(`${description.name} has no option ${name}; its options are ${names.join(", ")}`);
   }
   const chosen = {};
   for (const { name, default: usual, values, low, high } of description.options) {
-    const value = (chosen[name] = options[name] ?? usual);
+    const value = (chosen[name] = options[name] === undefined ? usual : options[name]);
     const fits = values ? values.includes(value) : Number.isInteger(value) && value >= low && value <= (high ?? 2 ** 31 - 1);
     const allowed = values ? values.map((each) => JSON.stringify(each)).join(" or ") : `a whole number from ${low} on`;
     if (!fits) throw new Error(`${name} must be ${allowed}, not ${JSON.stringify(value)}`);

@@ -7,7 +7,6 @@ from uuid import uuid4
 
 from garden_agents.text.session import Session
 
-from garden_core import make
 from openenv.core.env_server.interfaces import Environment
 from openenv.core.env_server.types import EnvironmentMetadata, State
 
@@ -39,11 +38,12 @@ class GardenEnvironment(Environment[GardenAction, GardenObservation, State]):
         opponent: str = OPPONENT,
         **session: Any,
     ) -> GardenObservation:
-        """Begin a game; the arguments are those of `garden_core.make` and of `garden_agents.text.session.Session`."""
+        """Begin a game; see `garden_agents.text.session.Session.requested` for the arguments."""
         seed = secrets.randbits(32) if seed is None else seed
-        self._session = Session(make(game, **options or {}), opponent, seed=seed, **session)
+        own = (OPPONENT,)
+        self._session = Session.requested(game, options or {}, opponent, own, seed=seed, **session)
         self._state = State(episode_id=episode_id or str(uuid4()), step_count=0)
-        return self._observation(self._session, 0.0)
+        return self._observation(self._session, self._session.reward)
 
     def step(self, action: GardenAction, timeout_s: float | None = None, **kwargs: Any) -> GardenObservation:
         """Take an answer."""

@@ -22,7 +22,7 @@ FEWER = {"count": [10, 2]}
 
 
 def data_of(**changes) -> dict:
-    return tomllib.loads(FEW_CARDS.read_text()) | changes
+    return tomllib.loads(FEW_CARDS.read_text("utf-8")) | changes
 
 
 def by_checksum(observation: np.ndarray, legal: list[int]) -> int:

@@ -96,7 +96,7 @@ def test_a_file_that_is_not_there_is_named(tmp_path):
 
 def test_a_line_that_is_not_toml_is_named(tmp_path):
     file = tmp_path / "data.toml"
-    file.write_text(PACKAGED.read_text().replace("points = 5", "points = "))
+    file.write_text(PACKAGED.read_text("utf-8").replace("points = 5", "points = "), "utf-8")
     with pytest.raises(ValueError, match=r"cards: .*not a TOML file.*line 11"):
         Cacti(cards=file)
     file.write_bytes(b"types = ['\xff']")

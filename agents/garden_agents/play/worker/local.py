@@ -27,9 +27,11 @@ from garden_agents.play.shown import (
     RefusedError,
     Shown,
 )
+from garden_agents.untrusted import untrusted_agent
 from pyodide.ffi import JsException, to_js
 
 from garden_core.checks import SEEDS, as_seed
+from garden_core.errors import UntrustedError
 from garden_core.files.formats import REPLAY, checksum, digest_of_params, ended
 
 MOST_ACTIONS = 20_000
@@ -114,6 +116,12 @@ class Local(Shown):
                 break
         self._read()
 
+    def free(self) -> None:
+        """Give the memory back."""
+        for each in (*self.agents, self.rules.game, self.js):
+            if each is not None:
+                each.free()
+
     def replay(self) -> dict[str, Any]:
         """Return the content of a replay's file, which `garden replay` verifies."""
         content = {
@@ -145,7 +153,9 @@ class Local(Shown):
 def parsed(text: str) -> Any:
     """Return the JSON value of a stranger's text; deep nesting would end Pyodide."""
     depth = 0
-    for bracket in re.findall(r"[][{}]", text):
+    for bracket in re.findall(
+        r"[][{}]", re.sub(r'"(?:[^"\\]|\\.)*"', "", text)
+    ):  # not those inside of strings
         depth += 1 if bracket in "[{" else -1
         _require(depth < 10, "it is nested too deeply")
     return json.loads(text)
@@ -175,7 +185,7 @@ class Page:
         message = json.loads(text)
         try:
             await getattr(self, f"_{message['type']}")(message)
-        except RefusedError as refusal:
+        except (RefusedError, UntrustedError) as refusal:
             self.post("error", text=str(refusal))
         except JsException as error:
             self.post("error", text=str(error).removeprefix("Error: "))
@@ -203,7 +213,7 @@ class Page:
     async def _new(self, message: dict[str, Any]) -> None:
         seed, seats = message["seed"], message["seats"]
         if message["replay"] is None:
-            dealt = None if seed is None else int(self.match.js.dealSeed(seed))
+            dealt = None if seed is None else int(self.match.js.dealSeed(int(seed)))
             return await self._begin(await self._made(message["game"], message["options"], dealt, seats, []))
         try:
             content = parsed(message["replay"])
@@ -213,10 +223,9 @@ class Page:
             players = seats if content["ended"] == "running" else None
             match = await self._made(content["game"], options, content["seed"], players, content["actions"])
             same = ("version", "data", "scores", "ended")
-            _require(
-                [match.replay()[name] for name in same] == [content[name] for name in same],
-                "other rules made it",
-            )
+            if [match.replay()[name] for name in same] != [content[name] for name in same]:
+                match.free()
+                raise RefusedError("other rules made it")
         except WRONG as error:
             raise RefusedError(f"this file cannot be opened: {error}"[:300]) from None
         await self._begin(match)
@@ -283,8 +292,31 @@ class Page:
         """
         _require(isinstance(name, str) and name in self.games, "there is no such game here")
         _require(isinstance(options, dict) and isinstance(actions, list) and len(actions) <= MOST_ACTIONS)
+        if players is not None:
+            _require(isinstance(players, list), "it has no players")
+            players = [untrusted_agent(each, own=(PERSON,)) for each in players]
         about, kind = self.games[name], await self.tools.load(name)
-        js, another = (self.tools.make(kind, json.dumps(options)) for _ in range(2))
+        made: list[Any] = []
+        try:
+            for _ in range(2):
+                made.append(self.tools.make(kind, json.dumps(options)))
+            return await self._played(about, kind, made, seed, players, actions)
+        except BaseException:
+            for each in reversed(made):
+                each.free()
+            raise
+
+    async def _played(
+        self,
+        about: dict[str, Any],
+        kind: Any,
+        made: list[Any],
+        seed: Any,
+        players: Any,
+        actions: Sequence[Any],
+    ) -> Local:
+        """Return a game of two objects in `made`, to which its agents are added."""
+        js, another = made
         game = getattr(import_module(about["module"]), about["class"])(**js.options.to_py())
         params = js.params.to_bytes()
         game.about = {"state": js.kind.state.to_py(), "data": digest_of_params(params)}
@@ -293,13 +325,13 @@ class Page:
         seed, n = int(self.tools.random()) if seed is None else seed, game.num_players
         as_seed(seed)
         names = ["recorded"] * n if players is None else players
-        _require(isinstance(names, list) and len(names) == n, f"{n} seats need {n} players")
+        _require(len(names) == n, f"{n} seats need {n} players")
         js.deal(seed)
         kinds = ["random"] * n if players is None else names
-        agents = [
-            None if each == PERSON else await js.agent(each, (seed + k) % SEEDS)
-            for k, each in enumerate(kinds)
-        ]
+        agents: list[Any] = []
+        for k, each in enumerate(kinds):
+            agents.append(None if each == PERSON else await js.agent(each, seed=(seed + k) % SEEDS))
+            made += agents[-1:] if agents[-1] else []
         match = Local(game, js, another, names, agents, seed)
         for action in actions:
             match.act(game.labels.index(action) if isinstance(action, str) else action)
@@ -307,10 +339,10 @@ class Page:
 
     async def _begin(self, match: Local) -> None:
         """Show another game, and let its agents move."""
+        if self.adviser is not None:
+            self.adviser.free()
         if self.match:
-            for each in (self.adviser, *self.match.agents, self.match.rules.game, self.match.js):
-                if each is not None:
-                    each.free()
+            self.match.free()
         self.match, self.adviser, self.sent, self.viewer = match, None, 0, None
         self._welcome()
         await self._go_on()
