@@ -24,6 +24,7 @@ test-all: .venv/test
 test-long: .venv/test
 	$(BIN)/python -m pytest -n 2 -m long --ignore=tests/fuzz
 	GARDEN_FUZZ=full $(BIN)/python -m pytest -n 2 tests/fuzz
+	GARDEN_FUZZ=full $(BIN)/python -m pytest -n 2 -k "wrong_calls_throw or saved_games_of_strangers" tests/wasm tests/web
 
 # What needs other people's libraries (TorchRL, OpenSpiel, JAX); without them these tests are skipped.
 test-clients: .venv/clients .venv-openenv/installed .venv-verifiers/installed
@@ -43,6 +44,7 @@ check-release: .venv/release
 
 # The documentation site, in build/site, with the page to play on, unless npm cannot fetch Pyodide.
 site: .venv/docs
+	rm -rf build/page build/site/play
 	-$(BIN)/python -m garden_agents.play.static build/page/play mars cacti botanicus
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet docs build/site
 	@echo "open build/site/index.html"

@@ -92,7 +92,7 @@ def main(arguments: Arguments) -> None:
         pair, test = (str(new), "network"), SequentialTest(game.num_players, a.elo, a.errors)
         with progress_bar(total=a.games, unit="game") as bar:
             result = compare(
-                Games(game, pair, a.seed),
+                Games(game, pair, a.seed, same_agents=True),
                 pair,
                 test,
                 a.games,

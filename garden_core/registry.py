@@ -119,6 +119,8 @@ def untrusted_game(
     """
     if not isinstance(name, str):
         raise TypeError(f"a game's name is a text, not {short(name)}")
+    if not isinstance(options, Mapping):
+        raise TypeError(f"options are values by name, not {short(options)}")
     if own is None and ":" in name:
         raise UntrustedError(f"{short(name)} is code, which only the caller may name")
     kind = game_class(name if own is None else own)

@@ -110,7 +110,7 @@ def _exploit(words: list[str]) -> None:
 
 def _run(name: str, words: list[str]) -> None:
     """Run a command: `main` of its module, with the module's `Arguments`."""
-    if name in ("arena", "compare", "leaderboard", "record"):
+    if name in ("arena", "compare", "evaluate", "leaderboard", "record", "report"):
         # NumPy must use one thread, also in spawned processes: the number of threads can change the last digits of a
         # network's output, and so the games. The variables must be set before NumPy is imported.
         for library in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"):

@@ -115,7 +115,8 @@ def repeats(arguments: Arguments) -> list[dict[str, Any]]:
     keep.mkdir(parents=True, exist_ok=True)
 
     def games_of(game: Game, seed: int) -> Games:
-        return Games(game, pair, seed, keep / f"{game.name}-{seed}.games.jsonl", unchanged=[NOISY])
+        path = keep / f"{game.name}-{seed}.games.jsonl"
+        return Games(game, pair, seed, path, unchanged=[NOISY], same_agents=True)
 
     for name in arguments.games:
         game = make(name)

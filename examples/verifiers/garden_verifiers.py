@@ -87,7 +87,7 @@ class GardenEnv(vf.Env[GardenEnvConfig]):
 
     async def run(self, task: GardenTask, agents: Any) -> None:
         """Play one game."""
-        session = session_of(task.data.info)
+        session = await asyncio.to_thread(session_of, task.data.info)
         async with agents.player.interaction(task) as interaction:
             segment = await interaction.turn()
             while not segment.terminated:
@@ -97,7 +97,7 @@ class GardenEnv(vf.Env[GardenEnvConfig]):
                 segment = await interaction.turn(session.messages[-1]["content"])
             answers = session.decisions + session.errors
             if not session.done:
-                session.forfeit()
+                await asyncio.to_thread(session.forfeit)
             interaction.trace.info |= {
                 "reward": session.reward,
                 "legal_answers": session.decisions / max(answers, 1),

@@ -65,7 +65,7 @@ def write_json(path: Path, content: Any) -> None:
 def open_to_append(path: Path) -> FileIO:
     """Open a regular file to append to it, and make it if there is none; until it is closed, other processes wait here.
 
-    What a write that was interrupted left of a last line is removed. Processes do not wait on Windows.
+    Processes do not wait on Windows.
 
     Raises:
         OSError: if it cannot be opened, or is no regular file; `strerror` gives the reason.
@@ -80,14 +80,25 @@ def open_to_append(path: Path) -> FileIO:
 
             with contextlib.suppress(OSError):  # a file system without locks
                 fcntl.flock(file, fcntl.LOCK_EX)
-        size = file.seek(0, os.SEEK_END)
-        if size and (file.seek(size - 1), file.read(1))[1] != b"\n":
-            file.seek(0)
-            file.truncate(file.readall().rfind(b"\n") + 1)
     except BaseException:
         file.close()
         raise
     return file
+
+
+def append(file: FileIO, content: bytes) -> None:
+    """Write at the end of a file, all or nothing.
+
+    Raises:
+        OSError: if the disk is full.
+    """
+    size = file.seek(0, os.SEEK_END)
+    try:
+        while content:
+            content = content[file.write(content) :]
+    except OSError:
+        file.truncate(size)
+        raise
 
 
 def new_folder(path: Path) -> Path:

@@ -6,8 +6,9 @@ import math
 import numpy as np
 import pytest
 from garden_agents import load_agent, meet
-from garden_agents.evaluation import compare
-from garden_agents.evaluation.matches import alone, interval_of, play, wilson
+from garden_agents.evaluation import compare, pairs
+from garden_agents.evaluation.matches import alone, alone_shares, interval_of, play, wilson
+from garden_agents.evaluation.pairs import Job
 from garden_agents.evaluation.sequential import Look, SequentialTest, elo_of, expected_share
 from processes import garden_here
 
@@ -308,3 +309,26 @@ def test_wrong_arguments_play_no_game(words, message, played):
     _, error = garden_here(f"compare {game} random greedy {words}")
     assert message in error
     assert not played
+
+
+def test_all_games_of_a_comparison_are_of_the_same_two_agents():
+    """An agent that differs by its seed is one agent in all blocks; if each block made it anew, deals would not be independent."""
+    game, pair = make("cacti"), ("own_agents:one_of_two", "greedy")
+    jobs = [Job(*pair, block, 50) for block in range(6)]
+    rates = []
+    for job in jobs:
+        results = pairs.play_job(game, job, 2, same_agents=True)
+        rates.append(alone_shares(np.array(results.places)).mean())
+    assert len(set(rates)) > 3  # other deals and other random numbers
+    assert max(rates) - min(rates) < 0.25
+    anew = [alone_shares(np.array(pairs.play_job(game, job, 2).places)).mean() for job in jobs]
+    assert max(anew) - min(anew) > 0.25
+
+
+def test_games_of_agents_made_anew_do_not_count_for_a_comparison(tmp_path):
+    keep = tmp_path / "c.games.jsonl"
+    played = pairs.Games(make("cacti"), ("random", "greedy"), keep=keep)
+    [*played.play([Job("random", "greedy", 0, 50)])]
+    del played
+    with pytest.raises(ValueError, match="holds other games: agents is None, not 'the same in all blocks'"):
+        pairs.Games(make("cacti"), ("random", "greedy"), keep=keep, same_agents=True)

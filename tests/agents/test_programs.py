@@ -171,6 +171,43 @@ def test_closing_ends_what_a_program_has_started_and_does_not_wait_for_it(start,
     assert not alive(pid)
 
 
+HOLDER = """
+import subprocess, sys
+subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True)
+"""
+
+
+def test_a_program_that_ends_is_not_waited_for_though_another_process_holds_its_pipe(tmp_path):
+    """Nor does that process live longer than the agent, though it began a session of its own."""
+    (tmp_path / "holder.py").write_text(HOLDER, "utf-8")
+    before = sleepers()
+    agent = ProgramAgent(f"{sys.executable} {tmp_path / 'holder.py'}", GAME, seconds=20)
+    start, batch = time.monotonic(), dealt(GAME, 1, 1)
+    with pytest.warns(UserWarning, match="it ended"):
+        agent(batch, batch.all_rows)
+    assert time.monotonic() - start < 10
+    agent.close()
+    assert sleepers() == before
+
+
+def sleepers():
+    """The processes of `HOLDER`."""
+    return {path for path in Path("/proc").glob("[0-9]*") if b"time.sleep(600)" in _words(path)}
+
+
+def _words(path):
+    try:
+        return (path / "cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
+def test_on_windows_a_backslash_is_no_escape(monkeypatch):
+    assert ProgramAgent(r"C\:bot.exe 'a b'", GAME).command == ["C:bot.exe", "a b"]
+    monkeypatch.setattr(programs, "ESCAPE", "")
+    assert ProgramAgent(r'C:\bots\bot.exe "a b\c" x', GAME).command == [r"C:\bots\bot.exe", r"a b\c", "x"]
+
+
 def test_a_program_is_started_again_after_a_wrong_answer(tmp_path):
     starts = tmp_path / "starts"
     agent = program(f"open({str(starts)!r}, 'a').write('x'); print('hello'); print('hello again')")

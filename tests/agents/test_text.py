@@ -1,6 +1,7 @@
 """Language models as players: prompts, answers, the policy around a model, disguises and private cards."""
 
 import dataclasses
+import itertools
 import json
 import random
 import re
@@ -32,6 +33,7 @@ from garden_agents.text.transcripts import read
 from pig import Pig
 from playing import dealt
 
+from cacti_env.cards import PACKAGED
 from garden_core import GreedyPolicy, RandomPolicy, Replay, list_games, make
 from garden_core.files.disk import Lock
 from garden_core.jit import kernels
@@ -885,3 +887,62 @@ def test_a_rating_agrees_with_the_leaderboards(tmp_path):
     for table in evaluation["tables"].values():
         low, high = table["interval"]
         assert low - 40 < table["anchors"]["greedy"] < high + 40
+
+
+# --- what a model and its server can do to a match ---
+
+
+def test_answers_that_have_arrived_are_kept_when_a_request_fails(tmp_path):
+    game, path = make("cacti"), tmp_path / "t.jsonl"
+    failed, asked = threading.Event(), itertools.count()
+
+    def model(messages):
+        if next(asked) == 3:
+            failed.set()
+            raise ConnectionError("the server is gone")
+        failed.wait(20)
+        return Completion(plain(messages), np.int64(7), np.int32(3))
+
+    agent = TextAgent(model, game, transcript=path, model="a", limit=8)
+    batch = dealt(game, 8, 1)
+    with pytest.raises(ConnectionError):
+        agent(batch, batch.all_rows)
+    assert len(read(path)) == agent.counts.answers == 7
+    assert agent.counts.prompt_tokens == 7 * 7
+    again = TextAgent(plain, game, transcript=path, model="a")
+    again(batch, batch.all_rows)
+    assert len(read(path)) == again.counts.answers >= 8
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["ACTION: ſtar", "ACTION: the fıfth option", "I take the fırst one", "ACTION: PLANT ſ", "\u212a"],
+)
+@pytest.mark.parametrize("disguise", [None, 1])
+def test_letters_that_are_equal_in_another_case_end_no_match(answer, disguise):
+    session = Session(make("cacti"), "random", disguise=disguise, retries=0)
+    session.answer(answer)
+    assert session.forfeited or session.decisions == 1
+
+
+@pytest.mark.parametrize("name", ["plan b", "o", "a.b (c", "k v z", "ox"])
+def test_a_disguise_of_any_names_of_cards_ends(name, tmp_path):
+    cards = PACKAGED.read_text("utf-8").replace('"barrel"', json.dumps(name))
+    (tmp_path / "cards.toml").write_text(cards, "utf-8")
+    game = make("cacti", cards=tmp_path / "cards.toml")
+    for seed in range(20):
+        disguise = Disguise(game, seed)
+        for text in (*game.labels, game.summary):
+            assert disguise(disguise(text)) == text
+        assert len({*map(disguise, game.labels)}) == game.num_actions
+
+
+def test_seconds_are_finite():
+    for seconds in (float("inf"), float("nan"), 0, -1):
+        with pytest.raises(ValueError, match="seconds must be positive and finite"):
+            TextAgent(plain, make("cacti"), seconds=seconds)
+
+
+def test_an_opponent_that_forfeits_at_once_pays_at_once():
+    session = Session(make("cacti"), "own_agents:giving_up", seat=1)
+    assert (session.done, session.reward) == (True, 1.0)

@@ -2,10 +2,12 @@
 
 import functools
 import re
+import shlex
 import shutil
 import signal
 import time
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
 
 import msgspec
 import numpy as np
@@ -23,7 +25,7 @@ from garden_agents.training.checkpoint import CHECKPOINT, Progress, check, save
 from garden_agents.training.run_folder import Interrupted, Run
 from garden_agents.training.sb3 import Arguments, train
 from own_agents import change_weights
-from processes import garden_here, started
+from processes import garden_here, python, started
 from safetensors.numpy import load_file
 from small_runs import LEFT, SMALL, parameters_of, results_of, rows_of, tiny, tiny_ppo
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
@@ -507,3 +509,60 @@ def test_the_best_network_is_kept(tmp_path, monkeypatch, compared):
     again = run_in(tmp_path)
     again.rewind(0, 0.0)
     assert [row["greedy"] for row in again.past] == [0.1]
+
+
+def test_training_in_a_thread(tmp_path):
+    with ThreadPoolExecutor(1) as executor:
+        folder = executor.submit(ppo.train, tiny_ppo(run=tmp_path / "run")).result(300)
+    assert (folder / CHECKPOINT).exists()
+
+
+def test_a_disk_that_is_full_at_a_log_line_costs_no_decisions(tmp_path, monkeypatch):
+    log, folder = Run.log, tmp_path / "my runs" / "it's $1"
+    full = OSError(28, "No space left on device", "metrics.csv")
+
+    def fail(self, row):
+        if row["decisions"] > 500:
+            raise full
+        log(self, row)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Run, "log", fail)
+        with pytest.raises(OSError, match="No space") as raised:
+            ppo.train(tiny_ppo(run=folder, checkpoint_every=10**6))
+    (note,) = raised.value.__notes__
+    command = note.partition("continue with: ")[2]
+    assert shlex.split(command)[-2:] == ["--resume", str(folder)]
+    ppo.train(ppo.Arguments(resume=folder))
+    decisions = [float(row["decisions"]) for row in rows_of(folder / "metrics.csv")]
+    assert decisions[0] < 500 < decisions[-1]
+    assert len(decisions) < len(rows_of(ppo.train(tiny_ppo(run=tmp_path / "whole")) / "metrics.csv"))
+
+
+def test_no_part_of_a_line_stays_in_a_table(tmp_path):
+    pytest.importorskip("resource")
+    folder = ppo.train(tiny_ppo(run=tmp_path / "run"))
+    before = (folder / "metrics.csv").read_bytes()
+    code = f"""if True:
+        import resource, types
+        from pathlib import Path
+        from garden_agents.training.run_folder import Run
+        run = object.__new__(Run)
+        run.folder, run._board = Path({str(folder)!r}), types.SimpleNamespace(add_scalar=lambda *_: None)
+        resource.setrlimit(resource.RLIMIT_FSIZE, ({len(before) + 20}, {len(before) + 20}))
+        row = dict.fromkeys({[*rows_of(folder / "metrics.csv")[0]]!r}, 0.123456)
+        try:
+            run.log(row)
+        except OSError:
+            print("full")
+    """
+    assert python("-c", code).stdout == "full\n"
+    assert (folder / "metrics.csv").read_bytes() == before
+
+
+def test_an_unguarded_script_is_told_so(tmp_path):
+    script = tmp_path / "unguarded.py"
+    words = "Arguments('cacti', agents=('random', 'greedy'), games=4, processes=2)"
+    script.write_text(f"from garden_agents.evaluation.arena import *\nmain({words})\n", "utf-8")
+    done = python(script, check=False)
+    assert "put what it does under `if __name__" in done.stderr

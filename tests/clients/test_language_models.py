@@ -28,6 +28,64 @@ with GardenEnv(base_url=sys.argv[1]).sync() as env:
     env.reset(seed=1, game="cacti", opponent="random", retries=0)
     print(env.step(GardenAction(text="no")).reward)
 """
+HOSTILE = """
+import asyncio, json, sys, time, urllib.request
+import websockets
+
+url, mark = sys.argv[1:]
+requests = [
+    {"opponent": f"program:touch {mark}"},
+    {"opponent": "os:system"},
+    {"opponent": "mcts:3000000"},
+    {"opponent": mark},
+    {"game": "os:system"},
+    {"game": "antigravity:Game"},
+    {"options": {"cards": "/etc/passwd"}},
+    {"options": [1]},
+    {"retries": 10**6},
+    {"nothing": 1},
+    {"seat": "x"},
+]
+
+async def ask(socket, **message):
+    await socket.send(json.dumps(message))
+    return json.loads(await socket.recv())
+
+def posted(request, **headers):
+    asked = urllib.request.Request(f"http://{url}/reset", json.dumps(request).encode(), {"Content-Type": "application/json", **headers})
+    try:
+        return urllib.request.urlopen(asked, timeout=60).status
+    except urllib.error.HTTPError as error:
+        return error.code
+
+async def main():
+    plain = {"game": "cacti", "opponent": "random", "seat": 1}
+    async with websockets.connect(f"ws://{url}/ws") as one, websockets.connect(f"ws://{url}/ws") as other:
+        for request in requests:
+            answer = await ask(one, type="reset", data=plain | request)
+            assert answer["type"] == "error" and "root:" not in json.dumps(answer), answer
+            assert await asyncio.to_thread(posted, plain | request) >= 400
+        answer = await ask(other, type="reset", data=plain)
+        assert answer["type"] == "observation"
+        await ask(one, type="reset", data=plain | {"opponent": "mcts:10"})  # compiles
+        search, waits = asyncio.create_task(ask(one, type="reset", data=plain | {"opponent": "mcts:9999"})), []
+        while not search.done():
+            began = time.monotonic()
+            await ask(other, type="reset", data=plain)
+            waits.append(time.monotonic() - began)
+        assert (await search)["type"] == "observation"
+        assert len(waits) > 1, waits
+    try:
+        async with websockets.connect(f"ws://{url}/ws", origin="http://evil.example"):
+            raise AssertionError("a foreign origin was let in")
+    except websockets.InvalidStatus:
+        pass
+    assert posted(plain, Origin="http://evil.example") == 403
+    assert posted(plain, Host="evil.example") == 400
+    assert posted(plain) == 200
+
+asyncio.run(main())
+"""
 
 
 def ran(*command, **settings):
@@ -63,11 +121,26 @@ def wait_for(url):
     raise TimeoutError(url)
 
 
+FORFEIT = """
+import os, sys
+os.environ["GARDEN_OPPONENT"] = "own_agents:giving_up"
+sys.path[:0] = sys.argv[1:]
+from server.environment import GardenEnvironment
+seen = GardenEnvironment().reset(seed=1, game="cacti", seat=1)
+print(seen.done, seen.reward)
+"""
+
+
+def test_openenv_pays_for_an_opponent_that_forfeits_at_once():
+    paths = ROOT / "examples" / "openenv", ROOT / "tests" / "tools"
+    assert ran(OPENENV / "python", "-c", FORFEIT, *paths) == "True 1.0\n"
+
+
 def test_openenv_validates_the_package():
     assert "PASS  static.manifest" in ran(OPENENV / "openenv", "validate", "examples/openenv")
 
 
-def test_openenv_serves_every_game():
+def test_openenv_serves_every_game_and_no_stranger_runs_code(tmp_path):
     port = free_port()
     command = [OPENENV / "python", "-m", "server.app", "--port", str(port)]
     folder = ROOT / "examples" / "openenv"
@@ -80,6 +153,8 @@ def test_openenv_serves_every_game():
             report = ran(OPENENV / "openenv", "validate", "--url", url)
             assert "Verdict: PASS" in report
             *games, wrong = ran(OPENENV / "python", "-c", CLIENT, url, *list_games()).splitlines()
+            ran(OPENENV / "python", "-c", HOSTILE, url.removeprefix("http://"), tmp_path / "mark")
+            assert not (tmp_path / "mark").exists()
         finally:
             server.terminate()
     assert [line.split()[0] for line in games] == list_games()

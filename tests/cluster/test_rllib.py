@@ -75,7 +75,7 @@ def test_wrong_actions():
     env = MultiAgentGame({"game": Cacti()})
     env.reset(seed=1)
     for actions in ({}, {"player_1": 0}, {"player_0": 0, "player_1": 0}):
-        with pytest.raises(ValueError, match="player_0 is to move"):
+        with pytest.raises(ValueError, match="only player_0 can move now"):
             env.step(actions)
     with pytest.raises(ValueError, match="illegal"):
         env.step({"player_0": LEAVE_CARD})

@@ -5,16 +5,16 @@ import itertools
 from collections import Counter
 from xml.etree import ElementTree
 
-import generate
 import pytest
 from colours import SIGHTS, contrast, distance
 from layout import size_of, targets, words
+from results import own_games
 from variants import variants
 
 from garden_core import Batch, make
 from garden_core.batch.policies import RandomPolicy
 
-GAMES = generate.own_games()
+GAMES = own_games()
 LOOKS = [
     {},
     {"dark": True},

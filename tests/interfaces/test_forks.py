@@ -11,7 +11,7 @@ from gymnasium.vector import AsyncVectorEnv
 
 from cacti_env import cacti_v0
 from garden_core import Batch, Learner, RandomPolicy, Replay
-from garden_core.interfaces import Env, GardenVecEnv, VectorEnv
+from garden_core.interfaces import Env, VectorEnv
 
 SETTINGS = {"opponents": "greedy", "seat": 0}
 
@@ -40,6 +40,9 @@ class Games:
 
 class Sb3:
     def __init__(self):
+        pytest.importorskip("stable_baselines3")
+        from garden_core.interfaces import GardenVecEnv
+
         self.env = GardenVecEnv("cacti", num_envs=3, **SETTINGS)
 
     def reset(self, seed=None):

@@ -2,9 +2,11 @@
 
 import os
 import zlib
+from pathlib import Path
 
 import numpy as np
 
+from garden_core import GreedyPolicy, RandomPolicy
 from garden_core.batch.policies import FORFEIT
 
 
@@ -107,3 +109,29 @@ def guiding(game, seed, value=0.0, last=False):
             return self.chosen(batch.action_mask[rows])
 
     return Guide()
+
+
+def giving_up(game, seed):
+    """Give up every game at once."""
+    return lambda batch, rows: np.full(len(rows), FORFEIT)
+
+
+def one_of_two(game, seed):
+    """Play greedily or at random, by the seed: of two such agents, neither is stronger before they are made."""
+    return (RandomPolicy if seed % 2 else GreedyPolicy)(seed)
+
+
+def writing(game, seed):
+    """Play at random, and write a transcript."""
+    from garden_agents.text.transcripts import Line, Transcript
+
+    transcript, policy = Transcript(Path(os.environ["TRANSCRIPT"])), RandomPolicy(seed)
+
+    def choose(batch, rows):
+        names = dict.fromkeys(("key", "model", "outcome", "error"), "x")
+        numbers = dict.fromkeys(("game_seed", "seat", "decision", "attempt", "seconds"), 0)
+        nothing = dict.fromkeys(("answer", "action", "prompt_tokens", "completion_tokens"))
+        transcript.add(Line(**names, **numbers, **nothing, messages=[], fallback=False))
+        return policy(batch, rows)
+
+    return choose

@@ -8,6 +8,7 @@ import re
 import subprocess
 from pathlib import Path
 
+import fuzzing
 import numpy as np
 import pytest
 from garden_agents import load, load_agent
@@ -44,7 +45,8 @@ ROOT = Path(__file__).parents[2]
 def exported(tmp_path_factory):
     """Return the folder with a game's files, which are made once; those of the site, if SITE names one."""
     site = Path(os.environ.get("SITE", "build/no-site")).resolve() / "play"
-    folders = dict.fromkeys(VARIANTS, site) if site.is_dir() else {}
+    releases = [*site.glob("release-*")]
+    folders = dict.fromkeys(VARIANTS, releases[0]) if len(releases) == 1 else {}
 
     def folder_of(name):
         if name not in folders:
@@ -191,14 +193,16 @@ OVER = "const g = new Game({ max_decisions: 1 }); g.reset(1); g.apply(g.legal()[
         ("new Game({ players: 2 })", "mars has no option players; its options are num_players, "),
         ("new Game({ num_players: 6 })", "num_players must be 1 or 2 or 3 or 4 or 5, not 6"),
         ("new Game({ peaks: 4 })", "mars does not allow these options together"),
-        ("new Game().apply(3)", "3 is not a legal action"),
+        ("new Game().apply(3)", "the game was not dealt"),
+        ("const g = new Game(); g.reset(1); g.apply(3000)", "3000 is not a legal action"),
+        ("await new Game().agent('mcts:3', 5)", "the settings of an agent are { seed }"),
         ("const g = new Game(); g.reset(1); g.observe(2)", "there is no seat 2"),
         ("new Game().reset(-1)", "a seed is a whole number from 0 to 2 ** 64 - 1, not -1"),
         ("new Game().undo()", "there is nothing to undo"),
         (OVER + "g.randomPlay(5)", "the game is over"),
         (OVER + "(await g.agent('greedy')).act()", "the game is over"),
         (OVER + "(await g.agent('mcts:3')).evaluate()", "the game is over"),
-        ("const g = new Game(); g.state = new Uint8Array(3)", "a state has "),
+        ("const g = new Game(); g.state = new Uint8Array(3)", "a state is a Uint8Array of "),
     ],
 )
 def test_wrong_calls_raise_clear_errors(code, message, exported):
@@ -221,6 +225,30 @@ def test_memory_is_given_back(exported):
     """
     (size,) = ask(exported("cacti"), "cacti", [{"question": "error", "code": code}])
     assert int(size) < 2_000_000
+
+
+def test_memory_of_agents_of_any_size_is_given_back(exported):
+    code = """
+        const game = new Game(), kept = [];
+        game.reset(1);
+        for (let k = 0; k < 3000; k++) {
+          const agent = await game.agent(`mcts:${1 + (k * 37) % 500}`);
+          agent.act();
+          kept.push(agent);
+          if (kept.length > 3) kept.splice((k * 7) % 4, 1)[0].free();
+        }
+        throw new Error(String(game.module.exports.memory.buffer.byteLength));
+    """
+    (size,) = ask(exported("cacti"), "cacti", [{"question": "error", "code": code}])
+    assert int(size) < 20_000_000
+
+
+@fuzzing.each_block
+def test_wrong_calls_throw_and_change_nothing(numbers, exported):
+    script = Path(__file__).with_name("fuzz.mjs")
+    command = [NODE, script, exported("cacti"), "cacti", str(numbers[0]), str(len(numbers))]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
+    assert (done.stdout, done.stderr) == (f"{len(numbers)}\n", "")
 
 
 @pytest.mark.parametrize("name", VARIANTS)

@@ -1,21 +1,26 @@
 """Positions shown without NumPy, msgspec and compiled code, as on the static page, are the same as with them."""
 
+import base64
 import inspect
 import io
 import json
+import random
 import re
 import subprocess
 import sys
 import zipfile
+import zlib
 from pathlib import Path
 
+import fuzzing
 import numpy as np
 import pytest
 from garden_agents import play
 from garden_agents.play.static import _python_files, _zipped
 from garden_agents.wasm.export import fields_of
 
-from garden_core import RandomPolicy, kernels, make, record
+from garden_core import RandomPolicy, Replay, kernels, make, record
+from garden_core.files.formats import checksum
 
 CHILD = """
 import json, sys
@@ -176,3 +181,185 @@ def test_positions_are_shown_the_same(name, options, tmp_path):
             assert child.shown(state, seat, last) == expected
     child.process.communicate()
     assert child.process.returncode == 0
+
+
+PAGE = """
+import asyncio, json, sys
+from types import ModuleType, SimpleNamespace
+sys.path[:0] = [sys.argv[1]]
+import stand_ins
+stand_ins.install(sys.argv[1] + "/garden_core")
+ffi = sys.modules["pyodide.ffi"] = ModuleType("pyodide.ffi")
+sys.modules["pyodide"] = ModuleType("pyodide")
+
+class JsException(Exception):
+    pass
+
+class Js:
+    to_py = lambda self: self.value
+    to_bytes = lambda self: self.value
+    def __init__(self, value):
+        self.value = value
+
+ffi.JsException, ffi.to_js = JsException, lambda value: value
+import local
+
+task, alive, seeds = json.loads(sys.stdin.readline()), set(), []
+
+class Thing:
+    def __init__(self):
+        alive.add(self)
+    def free(self):
+        alive.remove(self)
+
+class Game(Thing):
+    kind = SimpleNamespace(state=Js(task["state_record"]))
+    params = Js(bytes.fromhex(task["params"]))
+    state = Js(bytes.fromhex(task["state"]))
+    def __init__(self, options):
+        if not set(options) <= set(task["options"]) or options.get("num_players", 2) != 2:
+            raise JsException("Error: no such option")
+        super().__init__()
+        self.options = Js(task["options"] | options)
+    def deal(self, seed):
+        assert 0 <= seed < 2**64
+    def legal(self):
+        return Js([])
+    def ofSeats(self, name):
+        return Js([0, 0])
+    def apply(self, action):
+        raise JsException("Error: it is not legal")
+    async def agent(self, name, seed):
+        seeds.append(seed)
+        if name == "network-mcts:77":
+            raise JsException("Error: no network")
+        return Thing()
+
+async def load(name):
+    return SimpleNamespace(description=SimpleNamespace(params=Js(task["params_record"])))
+
+sent = []
+tools = SimpleNamespace(load=load, make=lambda kind, options: Game(json.loads(options)), post=lambda text: sent.append(json.loads(text)), random=lambda: 2**64 - 1)
+about = {"name": "cacti", "module": "cacti_env.game", "class": "Cacti", "max_players": 2, "rules": ""}
+page = local.Page(tools, json.dumps([about]))
+page.show = lambda: None  # positions are tested above
+page._go_on = lambda: asyncio.sleep(0)
+for line in sys.stdin:
+    message, sent[:], seeds[:] = json.loads(line), [], []
+    asyncio.run(page.handle(json.dumps(message)))
+    print(json.dumps([[each["type"] for each in sent], [each.get("text", "") for each in sent], len(alive), seeds]), flush=True)
+"""
+
+
+class Worker:
+    """The page's worker in plain Python, with games that deal but allow no action."""
+
+    def __init__(self, folder):
+        with zipfile.ZipFile(io.BytesIO(_zipped(_python_files([type(game := make("cacti"))])))) as archive:
+            archive.extractall(folder)
+        states = game.new_states(1)
+        kernels.deal(states[0], game.params[0], np.uint64(1))
+        command = [sys.executable, "-IS", "-c", PAGE, str(folder)]
+        pipe = subprocess.PIPE
+        self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, encoding="utf-8")
+        self.game = game
+        task = {
+            "state_record": fields_of(game.state_dtype),
+            "params_record": fields_of(game.params_dtype),
+            "params": game.params.tobytes().hex(),
+            "state": states.tobytes().hex(),
+            "options": {name: value for name, value in game.option_values.items() if value != ""},
+        }
+        print(json.dumps(task), file=self.process.stdin, flush=True)
+        self.ask(type="open", link="")
+
+    def ask(self, **message):
+        """Return the types and texts of the answers, the number of objects in JavaScript that are alive, and agents' seeds."""
+        print(json.dumps(message), file=self.process.stdin, flush=True)
+        line = self.process.stdout.readline()
+        assert line, f"{message} ended the worker"
+        return json.loads(line)
+
+    def saved(self, **changes):
+        """The text of a saved game that an agent continues, with changes and their checksum."""
+        content = Replay.of(self.game, 3, []).content() | changes
+        content = {key: value for key, value in content.items() if key != "checksum"}
+        return json.dumps(content | {"checksum": checksum(content)})
+
+    def new(self, **changes):
+        plain = {"game": "cacti", "options": {}, "seats": ["human", "greedy"], "seed": None, "replay": None}
+        return self.ask(type="new", **plain | changes)
+
+    def close(self):
+        self.process.communicate()
+
+
+@pytest.fixture
+def worker(tmp_path):
+    made = Worker(tmp_path)
+    yield made
+    made.close()
+
+
+def link(content):
+    """The end of an address."""
+    text = content if isinstance(content, bytes) else json.dumps(content).encode()
+    return base64.urlsafe_b64encode(zlib.compress(text)).decode().rstrip("=")
+
+
+def test_refused_games_give_their_memory_back(worker):
+    alive = worker.new()[2]
+    seats = ["human", "network-mcts:77"]
+    for message in (
+        {"replay": worker.saved(actions=["grow barrel"])},
+        {"replay": worker.saved(scores=[99, 0])},
+        {"seats": seats},
+        {"options": {"nothing": 1}},
+    ):
+        types, _, now, _ = worker.new(**message)
+        assert (types, now) == (["error"], alive)
+    answers = worker.ask(type="open", link=link(["cacti", {}, 1, ["human", "greedy"], [1]]))
+    assert (answers[0], answers[2]) == (["welcome", "error"], alive)
+
+
+def test_agents_draw_by_the_games_seed(worker):
+    assert worker.ask(type="open", link=link(["cacti", {}, 2**60 + 1, ["random", "greedy"], []]))[3] == [
+        2**60 + 1,
+        2**60 + 2,
+    ]
+
+
+def test_only_built_in_agents_within_limits(worker):
+    for name in ("mcts:99999", "program:touch x", "module:attribute", None, 3, ["greedy"]):
+        types, _, _, seeds = worker.ask(type="open", link=link(["cacti", {}, 1, ["human", name], []]))
+        assert (types, len(seeds)) == (["welcome", "error"], 1)  # the usual game
+
+
+@pytest.mark.parametrize(
+    "text", [b'["]]]]]]]]]]]]", ' + b"[" * 5000, b'["\\"]]]]]]]]]]]]", ' + b"[" * 5000, b"]]]]" + b"[" * 5000]
+)
+def test_brackets_inside_of_strings_do_not_count(worker, text):
+    assert worker.ask(type="open", link=link(text))[0] == ["welcome", "error"]
+    assert worker.new(replay=text.decode())[0] == ["error"]
+
+
+@fuzzing.each_block
+def test_links_and_saved_games_of_strangers(numbers, worker):
+    good = json.loads(worker.saved())
+    alive = worker.new()[2]
+    for number in numbers:
+        rng = random.Random(number)
+        entry = fuzzing.mutated(["cacti", {"memory": "counts"}, 3, ["human", "mcts:5"], []], rng)
+        packed = link(entry if rng.random() < 0.7 else fuzzing.damaged(json.dumps(entry).encode(), rng))
+        packed = packed if rng.random() < 0.8 else fuzzing.damaged(packed.encode(), rng).decode("latin-1")
+        types, _, now, _ = worker.ask(type="open", link=packed)
+        assert types in (["welcome"], ["welcome", "error"])
+        assert now <= alive + 1  # two agents in place of one
+        changed = fuzzing.mutated(good, rng)
+        if isinstance(changed, dict):
+            changed.pop("checksum", None)
+            changed["checksum"] = checksum(changed) if rng.random() < 0.9 else ""
+        types, texts, now, _ = worker.new(replay=json.dumps(changed))
+        assert types in (["welcome"], ["error"])
+        assert all(len(text) < 400 for text in texts)
+        assert now <= alive + 1

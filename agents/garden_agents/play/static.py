@@ -78,15 +78,15 @@ def write(folder: Path, games: Sequence[str]) -> None:
     python = _in_folder("pyodide", _runtime())
     files |= {
         **{name: (HERE / name).read_bytes() for name in ("page.css", "page.js")},
-        "worker.js": _filled("worker/worker.js", PYODIDE=Path(next(iter(python))).parent.name),
+        "worker.js": _filled("worker/worker.js", PYODIDE=Path(next(iter(python))).parts[0]),
         "font/regular": Path(font_lato.font_files["Lato"]).read_bytes(),
         "font/bold": Path(font_lato.font_files["LatoBold"]).read_bytes(),
         "python.zip": _zipped(_python_files(kinds)),
         "games.json": json.dumps([_about(kind) for kind in kinds]).encode(),
     }
-    release = _in_folder("release", files)
-    place = Path(next(iter(release))).parent.name
     page = _filled("page.html").decode()
+    release = _in_folder("release", files, page)
+    place = Path(next(iter(release))).parts[0]
     page = page.replace('<html lang="en">', f'<html lang="en" data-worker="{place}/worker.js">')
     page = page.replace(
         '<meta charset="utf-8">',
@@ -106,9 +106,9 @@ def write(folder: Path, games: Sequence[str]) -> None:
         write_atomically(folder / name, content)
 
 
-def _in_folder(name: str, files: dict[str, bytes]) -> dict[str, bytes]:
-    """Return files in a folder whose name has a digest of all."""
-    digest = hashlib.sha256()
+def _in_folder(name: str, files: dict[str, bytes], more: str = "") -> dict[str, bytes]:
+    """Return files in a folder whose name has a digest of all, and of a text."""
+    digest = hashlib.sha256(more.encode())
     for path, content in sorted(files.items()):
         digest.update(hashlib.sha256(path.encode()).digest() + hashlib.sha256(content).digest())
     return {f"{name}-{digest.hexdigest()[:16]}/{path}": content for path, content in files.items()}

@@ -14,7 +14,7 @@ from garden_agents.text.prompts import Message, Mode, Rules, prompt
 from garden_agents.untrusted import untrusted_agent
 from garden_core.batch.batch import Batch
 from garden_core.batch.policies import FORFEIT, RandomPolicy, ask
-from garden_core.checks import as_integer, as_seat
+from garden_core.checks import as_integer, as_seat, short
 from garden_core.game import Game
 from garden_core.registry import untrusted_game
 
@@ -103,6 +103,9 @@ class Session:
             UntrustedError: as `garden_core.untrusted_game` and `garden_agents.untrusted_agent`.
             TypeError, ValueError: for other arguments, or one out of range.
         """
+        known = ("seat", "seed", "mode", "rules", "disguise", "retries")
+        if unknown := [name for name in arguments if name not in known]:
+            raise TypeError(f"a session has no argument {short(unknown[0])}; it has {', '.join(known)}")
         made = untrusted_game(game, options)
         retries = as_integer(arguments.pop("retries", 2), "retries", "0 to 10", 0, 10)
         return cls(made, untrusted_agent(opponent, own), retries=retries, **arguments)

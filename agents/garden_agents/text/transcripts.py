@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping, Sequence
-from io import BufferedWriter
+from io import FileIO
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -13,10 +14,12 @@ import msgspec
 
 from garden_agents.text.prompts import Message
 from garden_core.checks import one_line
-from garden_core.files.disk import open_to_append, read_regular
+from garden_core.files.disk import append, open_to_append, read_regular
 
 SIZE = 2_000_000_000
 """Largest size of a transcript in bytes."""
+CHUNK = 100_000
+"""Bytes that are read at a time from its end."""
 
 
 class Reply(NamedTuple):
@@ -116,8 +119,9 @@ class Transcript:
     def add(self, line: Line) -> None:
         """Append a line, unless the file had its attempt when it was opened."""
         if self.path is not None and line.key not in self._known:
-            with open_to_append(self.path) as file, BufferedWriter(file) as writer:  # which writes all
-                writer.write(msgspec.json.encode(line) + b"\n")
+            with open_to_append(self.path) as file:
+                _end_last_line(file)
+                append(file, msgspec.json.encode(line) + b"\n")
 
 
 def read(path: Path) -> list[Line]:
@@ -139,3 +143,16 @@ def read(path: Path) -> list[Line]:
         except (ValueError, RecursionError) as error:
             raise ValueError(f"{path}, line {number}: {one_line(error)}") from None
     return read_lines
+
+
+def _end_last_line(file: FileIO) -> None:
+    """Remove the part of a line that an interruption left at the end of a file."""
+    size = end = file.seek(0, os.SEEK_END)
+    found = -1
+    while end and found < 0:
+        start = max(0, end - CHUNK)
+        file.seek(start)
+        found = file.read(end - start).rfind(b"\n")
+        end = start + found + 1
+    if end < size:
+        file.truncate(end)

@@ -49,7 +49,7 @@ from garden_agents.training.checkpoint import CHECKPOINT, Progress, load, named,
 from garden_agents.training.pool import OpponentPool
 from garden_core.batch.batch import Batch
 from garden_core.batch.policies import GreedyPolicy, Policy, ask
-from garden_core.files.disk import Lock, new_folder, write_atomically, write_json
+from garden_core.files.disk import Lock, append, new_folder, open_to_append, write_atomically, write_json
 from garden_core.files.replay import record
 from garden_core.game import Game
 
@@ -307,16 +307,11 @@ class Run:
                 self._board.add_scalar(f"{group}/{key}", value, int(row["decisions"]))
         text = io.StringIO()
         writer = csv.DictWriter(text, row)
-        with (self.folder / name).open("ab") as file:
-            if not (size := file.tell()):
+        with open_to_append(self.folder / name) as file:
+            if not file.seek(0, os.SEEK_END):
                 writer.writeheader()
             writer.writerow({key: round(value, 5) for key, value in row.items()})
-            try:
-                file.write(text.getvalue().encode())
-                file.flush()
-            except OSError:
-                os.truncate(self.folder / name, size)  # no part of a line
-                raise
+            append(file, text.getvalue().encode())
 
     def evaluate(self, network: Network, decisions: int, value_target: str) -> None:
         """Evaluate the network against the panel, with the same deals each time; keep it if it is not weaker than the kept one.

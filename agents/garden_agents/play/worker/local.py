@@ -186,9 +186,9 @@ class Page:
         try:
             await getattr(self, f"_{message['type']}")(message)
         except (RefusedError, UntrustedError) as refusal:
-            self.post("error", text=str(refusal))
+            self.post("error", text=str(refusal)[:300])
         except JsException as error:
-            self.post("error", text=str(error).removeprefix("Error: "))
+            self.post("error", text=str(error).removeprefix("Error: ")[:300])
 
     # --- the messages ---
 
@@ -222,10 +222,13 @@ class Page:
             options = {name: value for name, value in content["options"].items() if value != ""}
             players = seats if content["ended"] == "running" else None
             match = await self._made(content["game"], options, content["seed"], players, content["actions"])
-            same = ("version", "data", "scores", "ended")
-            if [match.replay()[name] for name in same] != [content[name] for name in same]:
+            try:
+                found = match.replay()
+                same = ("version", "data", "scores", "ended")
+                _require(all(found[name] == content[name] for name in same), "other rules made it")
+            except BaseException:
                 match.free()
-                raise RefusedError("other rules made it")
+                raise
         except WRONG as error:
             raise RefusedError(f"this file cannot be opened: {error}"[:300]) from None
         await self._begin(match)
