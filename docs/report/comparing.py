@@ -2,8 +2,8 @@
 
 `errors`: 2,000 simulated sequential tests for each true lead: how often they are wrong, and how many games they take. `repeats`:
 the shipped network of each game plays against itself with a share of random actions, first 20,000 games, then twenty sequential
-tests. `deals`: how much of the variance of the win rate is saved by playing each deal in all seats. Each part has its result
-file, `comparing-PART.json`. Finished games are kept next to it and not repeated; the folder is deleted at the end.
+tests. `deals`: how much of the variance of the win rate is saved by playing each deal in all seats. `seeds`: comparisons of agents
+whose strength depends on their seeds, made once, and anew for each block. Each part has its result file, `comparing-PART.json`. Finished games are kept next to it and not repeated; the folder is deleted at the end.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import tyro
 from garden_agents.evaluation.compare import compare
+from garden_agents.evaluation.jobs import digest_of
 from garden_agents.evaluation.matches import alone_shares, interval_of
 from garden_agents.evaluation.pairs import BLOCK, Games, jobs_of
 from garden_agents.evaluation.sequential import SequentialTest, elo_of, expected_share
@@ -26,7 +27,7 @@ from garden_agents.registry import load_agent
 
 from benchmarks import common
 from garden_core import Batch, Game, make
-from garden_core.batch.policies import Policy
+from garden_core.batch.policies import GreedyPolicy, Policy, RandomPolicy
 
 NOISE = {"botanicus": 0.013, "cacti": 0.03, "mars": 0.022}
 """Share of random actions of `noisy`, with which the network wins 53 to 57 % of the games against it."""
@@ -40,7 +41,7 @@ SEARCH = "network-mcts:8"
 class Arguments:
     """Measure how many games a comparison needs."""
 
-    parts: tyro.conf.Positional[tuple[str, ...]] = ("errors", "repeats", "deals")
+    parts: tyro.conf.Positional[tuple[str, ...]] = ("errors", "repeats", "deals", "seeds")
     """parts to measure"""
     games: tuple[str, ...] = ("botanicus", "cacti", "mars")
     """names of games"""
@@ -48,6 +49,8 @@ class Arguments:
     """simulated tests of each lead"""
     repeats: int = 20
     """sequential tests in each game"""
+    comparisons: int = 60
+    """comparisons in `seeds`"""
     matches: int = 20_000
     """games that tell the true win rate"""
     pairs: int = 1000
@@ -68,6 +71,11 @@ def noisy(game: Game, seed: int) -> Policy:
         return np.where(rng.random(len(rows)) < NOISE[game.name], other, actions)
 
     return choose
+
+
+def either(game: Game, seed: int, name: str = "") -> Policy:
+    """Return greedy or random play, by the seed."""
+    return GreedyPolicy(seed) if seed % 2 else RandomPolicy(seed)
 
 
 def fixed_games(test: SequentialTest, variance: float) -> int:
@@ -179,17 +187,60 @@ def deals(arguments: Arguments) -> list[dict[str, Any]]:
     return rows
 
 
+def seeds(arguments: Arguments) -> list[dict[str, Any]]:
+    """Compare two agents in Cacti that are each greedy or random by their seeds; count the answers that the first is stronger.
+
+    Made anew for each block of games the two are equal. Made once, they are equal in half of the comparisons, as
+    `made_equal` counts; in a quarter the first one is stronger.
+    """
+    own = "docs.report.comparing:either?name="
+    pair, rows = (f"{own}a", f"{own}b"), []
+    for once in (True, False):
+        found = []
+        for seed in progress_bar(
+            iterable=range(arguments.comparisons), desc=f"made {'once' if once else 'anew'}"
+        ):
+            test = SequentialTest(2)
+            compare(Games(make("cacti"), pair, seed, same_agents=once), pair, test)
+            digest = digest_of(seed, *pair)
+            first, second = (int.from_bytes(digest[at : at + 4]) % 2 for at in (8, 12))
+            equal = first == second or not once
+            found.append(
+                (
+                    equal,
+                    equal and test.decision == "above",
+                    not equal and first > second,
+                    test.decision == "above",
+                )
+            )
+        equal, wrong, stronger, said = np.sum(found, axis=0).tolist()
+        rows.append(
+            {
+                "made_once": once,
+                "equal": equal,
+                "said_stronger_though_equal": wrong,
+                "stronger": stronger,
+                "said_stronger": said,
+            }
+        )
+        print(rows[-1], flush=True)
+    return rows
+
+
 PARTS: dict[str, Callable[[Arguments], list[dict[str, Any]]]] = {
     "errors": errors,
     "repeats": repeats,
     "deals": deals,
+    "seeds": seeds,
 }
 
 
 def main(arguments: Arguments) -> None:
     """Measure the parts, print them and write the result files."""
     for part in arguments.parts:
-        settings = {key: getattr(arguments, key) for key in ("tests", "repeats", "matches", "pairs")}
+        settings = {
+            key: getattr(arguments, key) for key in ("tests", "repeats", "matches", "pairs", "comparisons")
+        }
         common.save(arguments.output, f"comparing-{part}", settings, PARTS[part](arguments))
     shutil.rmtree(arguments.output / "comparing-games", ignore_errors=True)
 

@@ -73,7 +73,7 @@ def test_a_comparison_has_the_same_games():
     looks, pair = [], ("random", "greedy")
     for where in (None, "local"):
         test = SequentialTest(2, (-190, -130))
-        result = compare(Games(make("cacti"), pair, same_agents=True), pair, test, ray=where)
+        result = compare(Games(make("cacti"), pair, 4, same_agents=True), pair, test, ray=where)
         looks.append((test.looks, result))
     assert looks[0] == looks[1]
     assert 2 <= len(looks[0][0]) < 20

@@ -82,3 +82,10 @@ def test_a_spec_is_json_and_makes_the_same_environment():
         env = gymnasium.make(f"garden/{name.capitalize()}-v0", opponents=["random", "greedy"], **options)
         again = gymnasium.make(EnvSpec.from_json(env.spec.to_json()))
         assert again.unwrapped.game == env.unwrapped.game == make(name, **options)
+
+
+@pytest.mark.parametrize("name", ["../outside", "", "a b", "x/y", "1st", "é", "a" * 51, "a\n", "C:x"])
+def test_a_games_name_can_name_a_file(name):
+    """`garden export` and saved games name files by it."""
+    with pytest.raises(TypeError, match="a game's name has at most 50 letters, digits and _"):
+        type("Named", (Pig,), {"name": name, "rules": Pig.rules})

@@ -12,11 +12,11 @@ import fuzzing
 import numpy as np
 import pytest
 from garden_agents import load, load_agent
-from garden_agents.wasm.export import Arguments, main
+from garden_agents.wasm.export import Arguments, Exported, main
 from pig import Pig
 
 from cacti_env.cards import PACKAGED
-from garden_core import Batch, make
+from garden_core import Batch, Option, make
 from garden_core.jit import game_seed, kernels
 
 pytest.importorskip("ziglang", reason="needs the extra wasm, which has the linker")
@@ -121,6 +121,16 @@ def test_other_cards_have_the_same_bytes(tmp_path):
     main(Arguments("cacti", tmp_path, {"cards": str(cards)}))
     assert not list(tmp_path.glob("*.safetensors"))  # the network knows other cards
     check_bytes(tmp_path, [make("cacti", cards=str(cards))])
+
+
+def test_a_file_of_too_many_settings_is_refused_before_they_are_made():
+    """Games with options of many values once made 960,000 of them."""
+    many = tuple(Option(f"o{i}", 0, "a number", low=0, high=19) for i in range(6))
+    kind = type("Many", (Pig,), {"name": "many", "options": (*Pig.options, *many), "rules": Pig.rules})
+    with pytest.raises(
+        ValueError, match=r"many has [\d,]+ combinations of options, and a file lists 10,000 at most"
+    ):
+        Exported(kind, {})
 
 
 def check_actions(folder, game, agent, least):

@@ -122,6 +122,15 @@ def test_undo_goes_back_to_ones_own_last_decision():
         assert "taken back" in page.refused(type="undo", at=page.now["at"])
 
 
+def test_a_hint_that_fails_is_a_message(monkeypatch):
+    with against_greedy("cacti") as (server, page):
+        monkeypatch.setattr(type(first_room(server).match), "advise", lambda match: 1 / 0)
+        page.send(type="hint", at=page.now["at"])
+        assert page.wait("error")["text"] == "there is no hint: division by zero"
+        take_first(page)
+        assert page.now["at"] > 0
+
+
 def test_a_hint_changes_nothing():
     with against_greedy("cacti") as (server, page):
         page.wait_turn()
@@ -255,6 +264,13 @@ WRONG = [
             {"seats": ["human", "os:system"]},
             {"seats": ["human", "program:touch /tmp/x"]},
             {"seed": -1},
+            {"seed": 1},
+            {"seed": "-1"},
+            {"seed": "18446744073709551616"},
+            {"seed": "1e3"},
+            {"seats": ["human", "mcts:10000"]},
+            {"seats": ["human", "mcts:99s"]},
+            {"game": "trap:Pig"},
             {"options": {"cards": "/etc/passwd"}},
             {"options": {"flavour": 3}},
             {"replay": "{}"},
