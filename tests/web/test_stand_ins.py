@@ -349,7 +349,7 @@ def test_links_and_saved_games_of_strangers(numbers, worker):
     alive = worker.new()[2]
     for number in numbers:
         rng = random.Random(number)
-        entry = fuzzing.mutated(["cacti", {"memory": "counts"}, 3, ["human", "mcts:5"], []], rng)
+        entry = fuzzing.mutated(["cacti", {"memory": "history"}, 3, ["human", "mcts:5"], []], rng)
         packed = link(entry if rng.random() < 0.7 else fuzzing.damaged(json.dumps(entry).encode(), rng))
         packed = packed if rng.random() < 0.8 else fuzzing.damaged(packed.encode(), rng).decode("latin-1")
         types, _, now, _ = worker.ask(type="open", link=packed)
