@@ -8,13 +8,13 @@ MINUTES ?= 2
 endif
 INSTALL = $(BIN)/python -m pip install --disable-pip-version-check --quiet --constraint constraints.txt $(MORE) --editable
 
-# Text files are read and written as UTF-8 everywhere: with this, anything that leaves it to the machine is an error.
-export PYTHONWARNDEFAULTENCODING = 1
-
 .PHONY: install train test test-all test-long test-clients test-cuda test-web test-site test-ray test-lowest lint check coverage mutants bench soak site report check-release clean
 
 train: .venv/train
 	$(BIN)/garden train $(GAME) $(if $(STEPS),--steps $(STEPS)) $(if $(MINUTES),--minutes $(MINUTES)) $(ARGS)
+
+# Text files are read and written as UTF-8 everywhere: with this, anything that leaves it to the machine is an error.
+test test-all test-long test-web: export PYTHONWARNDEFAULTENCODING = 1
 
 test: .venv/test
 	$(BIN)/python -m pytest -n 2 -m "not thorough and not long"

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 os.environ["SDL_VIDEODRIVER"] = "dummy"  # invisible windows, also without a screen
+if "PYTEST_XDIST_WORKER" in os.environ:  # other processes, in which any warning is an error, import what others wrote
+    os.environ.pop("PYTHONWARNDEFAULTENCODING", None)
 
 # These need what `pip install .[test]` installs.
 collect_ignore = [] if find_spec("sb3_contrib") else ["agents", "fuzz"]

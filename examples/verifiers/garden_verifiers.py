@@ -30,7 +30,7 @@ class GardenConfig(vf.TasksetConfig):
     """the reward: first place, from -1 to 1, or the lead in points"""
     opponent: str = "greedy"
     """random, greedy, mcts:100, network, network-mcts:100"""
-    mode: Literal["legal", "form", "none"] = "legal"
+    mode: Literal["legal", "form"] = "legal"
     """what prompts say about actions"""
     rules: Literal["short", "full", "none"] = "short"
     """which rules they contain"""

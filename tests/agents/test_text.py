@@ -8,7 +8,6 @@ import re
 import sys
 import threading
 import time
-from pathlib import Path
 
 import msgspec
 import numpy as np
@@ -177,146 +176,17 @@ def test_a_prompt_is_only_for_the_player_to_move():
     batch = dealt(make("cacti"))
     with pytest.raises(ValueError, match="player_1 is not the player to move"):
         prompt(batch.game, batch.states[0], 1)
-    with pytest.raises(ValueError, match="mode must be one of 'legal', 'form', 'none'"):
+    with pytest.raises(ValueError, match="mode must be one of 'legal', 'form'"):
         prompt(batch.game, batch.states[0], 0, mode="all")
     with pytest.raises(ValueError, match="rules must be one of"):
         prompt(batch.game, batch.states[0], 0, rules="long")
-
-
-# --- answers ---
-
-
-@pytest.mark.parametrize(("name", "options"), VARIANTS)
-def test_every_label_number_and_description_names_its_action(name, options):
-    game = make(name, **options)
-    for batch in in_game(game, 2, every=9):
-        state, seat = batch.states[0], int(batch.current_player[0])
-        legal = game.seat_view(state, seat)["legal"]
-        described = [entry["description"] for entry in legal]
-        for number, entry in enumerate(legal, 1):
-            label = entry["label"]
-            for answer in (
-                label,
-                f"ACTION: {label.upper()}.",
-                f"**Action:** `{label}`",
-                f"{number}. {label}",
-            ):
-                assert parse(game, state, seat, answer) == entry["action"]
-            for mode in ("form", "none"):
-                assert parse(game, state, seat, f"Well.\nACTION: {label}", mode=mode) == entry["action"]
-            assert parse(game, state, seat, f"Action: {number}") == entry["action"]
-            if described.count(entry["description"]) == 1 and "," not in entry["description"]:
-                assert parse(game, state, seat, f"{label} ({entry['description']})") == entry["action"]
-
-
-PHRASINGS = json.loads((Path(__file__).parent / "phrasings.json").read_text("utf-8"))
-"""Answers that a reader of the prompts wrote, with the actions that they mean; null for those that must be refused."""
-
-
-def _position(place):
-    game = make(place["game"], **place["options"])
-    batch = dealt(game, 1, place["seed"])
-    for _ in range(place["episode"]):
-        batch.reset()
-    for action in place["moves"]:
-        batch.step([action])
-    return game, batch.states[0], int(batch.current_player[0])
-
-
-@pytest.mark.quick
-@pytest.mark.parametrize("place", PHRASINGS, ids=lambda place: f"{place['game']}-{place['number']}")
-def test_answers_that_a_reader_wrote(place):
-    game, state, seat = _position(place)
-    wrong, short = [], 0
-    for answer, label in place["answers"]:
-        try:
-            named = game.labels[parse(game, state, seat, answer, mode=place["mode"])]
-        except AnswerError as error:
-            named = None
-            short += len(str(error)) < 20
-        if named != label:
-            wrong.append((answer, label, named))
-    assert not wrong
-    assert not short
-
-
-OPENING = "hex 0,-3|hex 0,2|hex 3,-3|plant green|hex -5,2|plant blue|hex 4,-4|plant green|hex -5,3|plant yellow|hex 4,0"
-OPENING += "|plant white|hex 1,-3|plant red"
-REFUSED = {
-    ("cacti", ""): (
-        "don't grow star|avoid grow star|I cannot grow star|grow star is illegal|undo grow star|Opponent: grow star|"
-        "player_1 will grow star|number 3 is not what I want|I'm sorry, I can't grow star.|Grow star would be a blunder.|"
-        "…First, grow star: it gives me 3 stars, but player_1 then|Player_1 took 3 stars.|do a barrel roll|3 (or 7)|"
-        "The game is over, 3 points to me|I grow tired of this. Barrel roll!|grow a beard under the stars|3 points|"
-        "grow star? Hmm, I am not sure. Perhaps special star is better.|grow star and saguaro|I grow"
-    ),
-    (
-        "cacti",
-        "special barrel|special barrel|grow star|grow saguaro|grow barrel|grow prickly pear|grow star|grow saguaro",
-    ): ("burn the barrel|ungrow barrel|discard 2 barrel|sell prickly pear|special barrel"),
-    ("mars", OPENING): (
-        "leave hex 0,4 alone|away from 0,4|hex next to 0,4|hex 0,4 is occupied|If player_1 then goes to hex 1,0|go 1 hex to 0,4"
-    ),
-    ("mars", OPENING + "|hex 3,0"): (
-        "don't plant white|can't plant red|plant no white|no white|everything but white|skip red|plant red? no|"
-        "white instead of red? No, plant red|I'd be green with envy|dig up the white flower|plant white or red"
-    ),
-}
-"""Answers by game and moves that choose nothing, or nothing that is legal."""
-
-
-@pytest.mark.quick
-@pytest.mark.parametrize("place", REFUSED, ids=str)
-def test_what_chooses_nothing_is_refused(place):
-    name, moves = place
-    game = make(name)
-    batch = dealt(game, seed=1)
-    for label in filter(None, moves.split("|")):
-        batch.step([game.labels.index(label)])
-    for answer in REFUSED[place].split("|"):
-        for text in (answer, f"ACTION: {answer}"):
-            with pytest.raises(AnswerError):
-                print(text, game.labels[parse(game, batch.states[0], int(batch.current_player[0]), text)])
-
-
-def test_thoughts_are_left_out():
-    batch = dealt(make("cacti"))
-    for text in (
-        "<think>ACTION: grow barrel</think>ACTION: grow star",
-        "ACTION: grow barrel</think>\nACTION: grow star",  # the prompt's template opened them
-        "<|channel|>analysis<|message|>ACTION: 1<|end|><|start|>assistant<|channel|>final<|message|>ACTION: grow star",
-    ):
-        assert batch.game.labels[parse(batch.game, batch.states[0], 0, text)] == "grow star"
-
-
-def test_errors_help():
-    batch = dealt(make("cacti"))
-    game, state = batch.game, batch.states[0]
-
-    def error(answer, **settings):
-        with pytest.raises(AnswerError) as raised:
-            parse(game, state, 0, answer, **settings)
-        return str(raised.value)
-
-    missing = next(label for label in game.labels if label not in game.legal_labels(state))
-    assert error(missing) == f"{missing!r} is not legal now."
-    assert "could mean several actions" in error("grow star and barrel")
-    assert "leaves the choice open" in error("ACTION: not the star")
-    assert "names no action of this game" in error("ACTION: buy a hotel")
-    assert "names no action" in error("")
-    assert "from 1 to" in error("99")
-    assert "1,000,000 characters" in error("x" * 1_000_001)
-    assert "names no action" in error("<think>ACTION: 1")
-    assert "1 is" in error("1. " + game.legal_labels(state)[1])
-    for mode in ("form", "none"):  # they do not reveal what is legal
-        assert not any(label in error("ACTION: 1", mode=mode) for label in game.labels)
 
 
 def test_a_strangers_game_needs_nothing_more():
     batch = dealt(Pig(), history=True)
     text = asked(batch)[1]["content"]
     assert "1. " in text
-    assert parse(batch.game, batch.states[0], 0, "ACTION: Roll!") == batch.game.labels.index("roll")
+    assert parse(batch.game, batch.states[0], 0, "ACTION: Roll.") == batch.game.labels.index("roll")
 
 
 # --- models ---
@@ -340,7 +210,7 @@ def plain(messages):
             f"I see.\n**Action**: {n}",
             label,
             f'{{"action": "{label}"}}',
-            f"{n}) {label.upper()}",
+            f"`{label.upper()}`.",
         ]
     )
 
@@ -435,7 +305,7 @@ def test_a_wrong_answer_goes_back_with_the_reason():
     assert second[2]["content"] == "ACTION: 99"
     assert second[3]["content"].startswith("99 is not in the list")
     counts = agent.counts
-    assert (counts.decisions, counts.answers, counts.unreadable, counts.legal_at_once) == (1, 2, 1, 0)
+    assert (counts.decisions, counts.answers, counts.illegal, counts.legal_at_once) == (1, 2, 1, 0)
     assert (counts.prompt_tokens, counts.completion_tokens) == (100, 6)
 
 
@@ -626,7 +496,7 @@ def test_real_names_are_unknown_in_a_disguised_game():
     while "plant blue" not in batch.game.legal_labels(batch.states[0]):
         batch.step(batch.action_mask.argmax(1))
     disguise, seat = Disguise(batch.game, 1), int(batch.current_player[0])
-    with pytest.raises(AnswerError, match="'plant blue' names no action"):
+    with pytest.raises(AnswerError, match="'plant blue' is no action"):
         parse(batch.game, batch.states[0], seat, "ACTION: plant blue", disguise=disguise)
     with pytest.raises(ValueError, match="pig cannot be disguised"):
         Disguise(Pig(), 1)

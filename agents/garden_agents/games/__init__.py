@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from importlib.metadata import entry_points
 from pathlib import Path
 
@@ -99,7 +99,6 @@ class Hints:
             on, -1 once revealed. Search infers them from the actions of other seats.
         folder: folder with the game's defaults of `garden train` (`training.toml`) and pretrained networks
             (`networks/2.safetensors` for two players).
-        synonyms: other words for those in labels, by phrase in lower case, which language models may use in answers.
         vocabulary: returns the words of the game's theme, in lower case, which a `garden_agents.text.Disguise` replaces;
             regular endings are added, irregular forms follow a slash: "cactus/cacti".
         private_data: returns the content of new data files for a seed, by option: other cards, about as balanced as the
@@ -117,7 +116,6 @@ class Hints:
     features: Callable[[Game], Features | None] = lambda game: None
     private_fields: tuple[str, ...] = ()
     folder: Path | None = None
-    synonyms: Mapping[str, str] = field(default_factory=dict)
     vocabulary: Callable[[Game], tuple[str, ...]] = lambda game: ()
     private_data: Callable[[int], dict[str, DataFile]] | None = None
 

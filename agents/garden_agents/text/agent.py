@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from garden_agents.text.answers import LIMIT, THOUGHTS, AnswerError, parse
+from garden_agents.text.answers import LIMIT, AnswerError, parse, spoken
 from garden_agents.text.disguises import Disguise
 from garden_agents.text.prompts import MODES, RULES, Message, Mode, Rules, prompt
 from garden_agents.text.transcripts import Line, Reply, Transcript, key_of
@@ -360,7 +360,7 @@ class TextAgent:
         counts.fallbacks += gives_up
         decision.action = action
         if action is None:
-            said = THOUGHTS.sub("", reply.text or "")[-_SENT_BACK:].strip() or "…"
+            said = spoken(reply.text or "")[-_SENT_BACK:].strip() or "…"
             decision.messages = [
                 *decision.messages,
                 {"role": "assistant", "content": said},

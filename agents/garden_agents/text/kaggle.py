@@ -8,13 +8,12 @@ the second as `generate_prompt`. `observe` returns the observation, plain JSON v
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from garden_agents.text.answers import AnswerError, match, named_action
-from garden_agents.text.prompts import Rules, prompt
-from garden_core.checks import check_choice
+from garden_agents.text.answers import AnswerError, match, named
+from garden_agents.text.prompts import FORMS, Rules, prompt
 from garden_core.game import Game
 
 
@@ -36,13 +35,12 @@ def observe(
     seat: int,
     history: tuple[np.ndarray, np.ndarray] | None = None,
     *,
-    mode: Literal["form", "none"] = "form",
     rules: Rules = "short",
     disguise: Callable[[str], str] | None = None,
 ) -> dict[str, Any]:
     """Return the observation of a seat as plain JSON values; the arguments are those of `garden_agents.text.prompt`.
 
-    Responses name legal moves only by name, so the mode "legal", which numbers them, is not possible.
+    Responses name legal moves only by name, so the mode of the prompt is "form".
 
     Example:
         >>> from garden_agents.text import kaggle
@@ -54,7 +52,6 @@ def observe(
         >>> kaggle.parse_response("I take a star. ACTION: Grow star", list(moves.values()))
         ParseResult(legal_action='grow star', raw_action='Grow star')
     """
-    check_choice(mode, "mode", ("form", "none"))
     over = bool(state["terminated"] or state["truncated"])
     current = -1 if over else int(state["current_player"])
     observation: dict[str, Any] = {
@@ -66,7 +63,7 @@ def observe(
     }
     if current == seat:
         hide = disguise or str
-        messages = prompt(game, state, seat, history, mode=mode, rules=rules, disguise=disguise)
+        messages = prompt(game, state, seat, history, mode="form", rules=rules, disguise=disguise)
         observation["prompt"] = "\n\n".join(message["content"] for message in messages)
         offered = game.seat_view(state, seat)["legal"]
         observation["legalMoves"] = {str(entry["action"]): hide(entry["label"]) for entry in offered}
@@ -111,12 +108,9 @@ def parse_response(
         legal_action_strings: the legal moves, the values of `get_legal_moves`.
         observation: not used; some versions of the harness pass it.
     """
+    raw = next(iter(named(response, FORMS["form"])), None)
     try:
-        named, _ = named_action(response)
+        move = match(legal_action_strings, range(len(legal_action_strings)), response, "form")
+        return ParseResult(legal_action_strings[move], raw)
     except AnswerError:
-        return ParseResult()
-    try:
-        legal = dict(enumerate(legal_action_strings))
-        return ParseResult(legal[match(legal_action_strings, legal, response)], named)
-    except AnswerError:
-        return ParseResult(None, named)
+        return ParseResult(None, raw)

@@ -15,9 +15,11 @@ from garden_core.game import Game
 
 Message = dict[str, str]
 """A chat message: `{"role": "system" | "user" | "assistant", "content": …}`."""
-Mode = Literal["legal", "form", "none"]
+Mode = Literal["legal", "form"]
 Rules = Literal["short", "full", "none"]
-MODES: tuple[Mode, ...] = ("legal", "form", "none")
+FORMS: dict[Mode, str] = {"legal": "ACTION: <number or name>", "form": "ACTION: <name>"}
+"""The line with which an answer ends."""
+MODES: tuple[Mode, ...] = ("legal", "form")
 RULES: tuple[Rules, ...] = ("short", "full", "none")
 
 _LISTED = 12  # largest number of actions that the description of a notation lists
@@ -57,7 +59,7 @@ def prompt(
         history: states and actions of the game so far, see `History`; the prompt reports those since the seat's last
             decision. None: it reports none.
         mode: what the prompt says about actions. "legal": it lists and describes the legal actions. "form": it explains how
-            actions are written, but not which ones are legal. "none": neither.
+            actions are written, but not which ones are legal.
         rules: "short": the game's summary; "full": all rules but those of rewards; "none": no rules.
         disguise: renames the game's things, see `Disguise`; None: they have their names.
 
@@ -114,10 +116,15 @@ def _system(game: Game, seat: int, mode: Mode, rules: Rules) -> str:
     choice = {
         "legal": "Choose one of the legal actions that are listed with the position.",
         "form": "Choose a legal action.",
-        "none": "Choose a legal action. Describe it in a few words.",
     }[mode]
-    form = "its name, or the number before it in the list" if mode == "legal" else "the action"
-    blocks += [f"{choice} You may think first. End your answer with one line:\nACTION: <{form}>"]
+    what = (
+        "the number before an action in the list, or its whole name"
+        if mode == "legal"
+        else "the action, as above"
+    )
+    blocks += [
+        f"{choice} You may think first. End your answer with one line of this form, with {what}; nothing else counts:\n{FORMS[mode]}"
+    ]
     return "\n\n".join(blocks)
 
 

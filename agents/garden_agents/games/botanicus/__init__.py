@@ -16,14 +16,6 @@ def features(game: Game) -> Features:
     return Features(num_entries(game.params) + NUM_SCORES, fill_features, game.params)
 
 
-SYNONYMS = {
-    **{f"plant {level}": f"plant_{number}" for number, level in enumerate(("i", "ii", "iii", "iv"), 1)},
-    **dict.fromkeys(("end the turn", "end turn", "skip", "stop", "forfeit"), "pass"),
-    "top": "upper",
-    "bottom": "lower",
-}
-
-
 def vocabulary(game: Game) -> tuple[str, ...]:
     """Return the words of the theme."""
     things = (
@@ -48,7 +40,6 @@ register(
     Hints(
         features=features,
         folder=Path(__file__).parent,
-        synonyms=SYNONYMS,
         vocabulary=vocabulary,
         private_data=private_data,
     ),

@@ -23,7 +23,6 @@ register(
     Hints(
         private_fields=("bonus", "basic_in_hand"),
         folder=Path(__file__).parent,
-        synonyms={"collect": "grow", "decline": "leave", "refuse": "leave", "accept": "take"},
         vocabulary=vocabulary,
         private_data=private_data,
     ),

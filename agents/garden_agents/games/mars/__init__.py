@@ -49,7 +49,6 @@ register(
     Hints(
         board=board,
         folder=Path(__file__).parent,
-        synonyms={"gray": "grey", "discard": "give up"},
         vocabulary=vocabulary,
     ),
 )
