@@ -55,6 +55,7 @@ RESULT_TABLES = (
     strength.comparing_errors,
     strength.comparing_repeats,
     strength.comparing_deals,
+    strength.comparing_seeds,
     strength.decisions,
     strength.hidden,
     strength.offline,

@@ -363,6 +363,21 @@ def comparing_deals() -> str:
     return table(("game", "players", "`network` against", "win rate", "variance left"), rows)
 
 
+def comparing_seeds() -> str:
+    """Return the table of comparisons of agents whose strength depends on their seeds."""
+    rows = [
+        (
+            "once" if r["made_once"] else "anew for each block",
+            f"{r['said_stronger_though_equal']} of {r['equal']}",
+            f"{r['said_stronger'] - r['said_stronger_though_equal']} of {r['stronger']}"
+            if r["stronger"]
+            else "–",
+        )
+        for r in read_measurements("comparing-seeds", folder=REPORT)
+    ]
+    return table(("agents are made", "“stronger” of equals", "“stronger” of the stronger"), rows)
+
+
 def decisions() -> str:
     """Return the table of decisions whether a new network replaces a pretrained one."""
     rows = [

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 os.environ["SDL_VIDEODRIVER"] = "dummy"  # invisible windows, also without a screen
-if "PYTEST_XDIST_WORKER" in os.environ:  # other processes, in which any warning is an error, import what others wrote
+if (
+    "PYTEST_XDIST_WORKER" in os.environ
+):  # other processes, in which any warning is an error, import what others wrote
     os.environ.pop("PYTHONWARNDEFAULTENCODING", None)
 
 # These need what `pip install .[test]` installs.

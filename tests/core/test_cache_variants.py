@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 
+import numba
 import numpy as np
 import pytest
 from pig_variants import PARTS, house_rules, source
@@ -137,7 +138,10 @@ def test_a_cache_with_counted_names_is_not_loaded(tmp_path):
     for written in ("further", *names):
         python("-c", COUNTED, SCRIPT, "rules", written, cwd=tmp_path, **folder.changes)
     mixed = python("-c", COUNTED, SCRIPT, "rules", *names, cwd=tmp_path, **folder.changes)
-    assert json.loads(mixed.stdout) != expected, "Numba has mended its names: delete `names` in numba_private"
+    if numba.version_info[:2] >= (0, 68):  # in older ones these two variants happen to have different names
+        assert json.loads(mixed.stdout) != expected, (
+            "Numba has mended its names: delete `names` in numba_private"
+        )
     assert folder.run("rules", *names) == expected
 
 

@@ -49,7 +49,7 @@ class SequentialTest:
     gains on average, and the chance that the capital ever reaches 1/error is at most `error` (J. Ville, 1939). Each rate
     against which it has once reached that is excluded; `lower` is the largest one. `upper` is found in the same way. So
     each bound is wrong in at most its share `errors` of all tests, whenever one looks or stops, for any distribution of the
-    results (I. Waudby-Smith and A. Ramdas, "Estimating means of bounded random variables by betting", 2024). The bets
+    results of a deal, if deals are independent: all must be played by the same agents (I. Waudby-Smith and A. Ramdas, "Estimating means of bounded random variables by betting", 2024). The bets
     are as large as is best if the true rate differs from m by as much as the rates of the two `elo`: then the test decides
     as A. Wald's sequential probability ratio test does (1945).
 
