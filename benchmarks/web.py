@@ -78,7 +78,7 @@ async def _all(game: str, socket: str, options: Options) -> list[dict[str, Any]]
         keys = []
         for seed in range(options.at_once + 1):
             seats = ["human"] + ["random"] * (make(game).num_players - 1)
-            await owner.send(json.dumps({"type": "new", "game": game, "seats": seats, "seed": seed}))
+            await owner.send(json.dumps({"type": "new", "game": game, "seats": seats, "seed": str(seed)}))
             keys.append((await _next(owner, "opened"))["seat"])
         wrong = []
         for number in range(options.wrong):

@@ -412,7 +412,7 @@ def test_a_guest_sees_no_path_of_the_server(tmp_path):
 def test_new_games_saved_games_and_their_films():
     seats = ["human", "greedy", "random"]
     with against_greedy("cacti") as (server, page):
-        key = opened(page, game="mars", seats=seats, options={"num_players": 3}, seed=5)
+        key = opened(page, game="mars", seats=seats, options={"num_players": 3}, seed="5")
         with Page(server, key=key) as other:
             assert other.welcome["options"]["num_players"] == 3
             assert other.wait_turn()

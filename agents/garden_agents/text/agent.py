@@ -62,7 +62,7 @@ class Counts:
         >>> batch.reset(seed=1)
         >>> agent = TextAgent(lambda messages: "ACTION: 99", batch.game, retries=1)
         >>> _ = agent(batch, batch.all_rows)
-        >>> agent.counts.decisions, agent.counts.unreadable, agent.counts.fallbacks
+        >>> agent.counts.decisions, agent.counts.illegal, agent.counts.fallbacks
         (1, 2, 1)
     """
 
@@ -148,7 +148,7 @@ class TextAgent:
         >>> from garden_agents.text import TextAgent
         >>> from garden_core import make
         >>> game = make("cacti")
-        >>> model = TextAgent(lambda messages: "I take the first one. ACTION: 1", game)
+        >>> model = TextAgent(lambda messages: "ACTION: 1", game)
         >>> result = meet(game, ("model", "greedy"), (model, load_agent("greedy", game)), games=4)
         >>> model.counts.decisions == model.counts.legal_at_once > 20
         True

@@ -49,8 +49,8 @@ def observe(
         >>> batch.reset(seed=1)
         >>> observation = kaggle.observe(batch.game, batch.states[0], seat=0)
         >>> moves = kaggle.get_legal_moves(observation)
-        >>> kaggle.parse_response("I take a star. ACTION: Grow star", list(moves.values()))
-        ParseResult(legal_action='grow star', raw_action='Grow star')
+        >>> kaggle.parse_response("ACTION: Grow star.", list(moves.values()))
+        ParseResult(legal_action='grow star', raw_action='Grow star.')
     """
     over = bool(state["terminated"] or state["truncated"])
     current = -1 if over else int(state["current_player"])
