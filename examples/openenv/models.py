@@ -9,7 +9,7 @@ class GardenAction(Action):
     """A language model's answer."""
 
     text: str = Field(
-        ..., max_length=100_000, description="the answer, which ends with a line ACTION: <action>"
+        ..., max_length=100_000, description="the answer, which ends with a line ACTION: <number or name>"
     )
 
 

@@ -105,7 +105,7 @@ def in_words(result: Result, test: SequentialTest) -> str:
         f"{agent} won {result.win_rate:.1%} of {result.games} games against {opponent}; equals win {1 / n:.0%}",
         f"true win rate: at least {low}, at most {high}",
         wrong.format(*(100 * error for error in test.errors))
-        + ", whenever one looks or stops; it holds for these two agents as --seed made them",
+        + ", whenever one looks or stops; this is about the two agents that --seed made",
         decision,
     ]
     for name, count in ((agent, result.forfeits), (opponent, result.opponents_forfeits)):

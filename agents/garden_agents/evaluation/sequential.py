@@ -47,11 +47,12 @@ class SequentialTest:
     It bets against each win rate m that the true one could have. Before each deal it bets a part of its capital that the
     agent's share of the wins, averaged over the seats of this deal, exceeds m. If the true rate is at most m, no such bet
     gains on average, and the chance that the capital ever reaches 1/error is at most `error` (J. Ville, 1939). Each rate
-    against which it has once reached that is excluded; `lower` is the largest one. `upper` is found in the same way. So
-    each bound is wrong in at most its share `errors` of all tests, whenever one looks or stops, for any distribution of the
-    results of a deal, if deals are independent: all must be played by the same agents (I. Waudby-Smith and A. Ramdas, "Estimating means of bounded random variables by betting", 2024). The bets
-    are as large as is best if the true rate differs from m by as much as the rates of the two `elo`: then the test decides
-    as A. Wald's sequential probability ratio test does (1945).
+    against which it has once reached that is excluded; `lower` is the largest one. `upper` is found in the same way. So each
+    bound is wrong in at most its share `errors` of all tests, whenever one looks or stops, for any distribution of the
+    results of a deal, if deals are independent: all must be played by the same agents (I. Waudby-Smith and A. Ramdas,
+    "Estimating means of bounded random variables by betting", 2024). The bets are as large as is best if the true rate
+    differs from m by as much as the rates of the two `elo`: then the test decides as A. Wald's sequential probability ratio
+    test does (1945).
 
     Args:
         num_players: number of players, 2 or more.

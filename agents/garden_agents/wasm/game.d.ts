@@ -11,7 +11,7 @@ export interface Option {
 
 /** What GAME.json says; docs/webassembly.md lists all of it. */
 export interface Description {
-  format: 1;
+  format: number;
   name: string;
   title: string;
   version: number;

@@ -153,9 +153,8 @@ class Local(Shown):
 def parsed(text: str) -> Any:
     """Return the JSON value of a stranger's text; deep nesting would end Pyodide."""
     depth = 0
-    for bracket in re.findall(
-        r"[][{}]", re.sub(r'"(?:[^"\\]|\\.)*"', "", text)
-    ):  # not those inside of strings
+    outside = re.sub(r'"(?:[^"\\]|\\.)*"', "", text)  # of strings
+    for bracket in re.findall(r"[][{}]", outside):
         depth += 1 if bracket in "[{" else -1
         _require(depth < 10, "it is nested too deeply")
     return json.loads(text)
