@@ -11,7 +11,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.server.requests.append(request)
         usage = {"prompt_tokens": 100, "completion_tokens": 7, "total_tokens": 107}
         about = {"id": "1", "object": "chat.completion", "created": 0, "model": "scripted"}
-        message = {"role": "assistant", "content": "I take the first. ACTION: 1"}
+        message = {"role": "assistant", "content": "I take the first.\nACTION: 1"}
         choice = {"index": 0, "finish_reason": "stop"}
         if request.get("stream"):
             about["object"] = "chat.completion.chunk"
