@@ -12,16 +12,17 @@ import contextlib
 import functools
 import hashlib
 import itertools
+import json
 import os
 import site
 import sys
 import sysconfig
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib.metadata import entry_points
 from importlib.util import find_spec, resolve_name, source_from_cache
 from os.path import isfile
 from pathlib import Path
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -29,6 +30,7 @@ from garden_agents.networks.network import Network
 from garden_agents.networks.network_agent import NetworkAgent
 from garden_agents.programs import ProgramAgent
 from garden_agents.registry import code_of, load_agent
+from garden_agents.text.agent import TextAgent
 from garden_core.batch.policies import Policy
 from garden_core.checks import short
 from garden_core.game import Game
@@ -79,7 +81,12 @@ class Identity(NamedTuple):
     unseen: str
 
 
-def identity_of(name: str, game: Game, allow_other_options: bool = False) -> Identity:
+def identity_of(
+    name: str,
+    game: Game,
+    allow_other_options: bool = False,
+    arguments: Mapping[str, Any] = MappingProxyType({}),
+) -> Identity:
     """Make an agent, as `load_agent` does with `check`, and return its identity.
 
     Raises:
@@ -89,7 +96,7 @@ def identity_of(name: str, game: Game, allow_other_options: bool = False) -> Ide
     code = code_of(name)
     module, opened = import_recorded(code) if code else (None, {})
     with _opened_files() as files:
-        policy = load_agent(name, game, allow_other_options=allow_other_options, check=True)
+        policy = load_agent(name, game, 0, allow_other_options, check=True, arguments=arguments)
     opened[name] = files = opened.get(name, set()) | files
     network = getattr(policy, "network", None)
     network = policy if network is None else network
@@ -112,6 +119,9 @@ def identity_of(name: str, game: Game, allow_other_options: bool = False) -> Ide
             sources |= _data(files | opened.get(IMPORT, set()))
         for content in sorted({_digest_of(path) for path in sources}):
             digest.update(content)
+    if isinstance(policy, TextAgent):
+        digest.update(json.dumps(policy.settings, sort_keys=True).encode())
+        unseen = unseen or "it is a language model" * (module is None)
     if isinstance(policy, ProgramAgent):
         unseen = "it is a program"
         for word in policy.command:  # digests have one length, so that no two commands give the same bytes

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import inspect
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from os.path import exists, isfile
 from pathlib import Path
 from types import MappingProxyType
@@ -27,6 +28,7 @@ SHIPPED = ("network", "ppo")
 _PROGRAM = re.compile(
     r"program(?:\*(?P<processes>\d{1,9}))?(?:@(?P<seconds>\d+(?:\.\d+)?)s)?:(?P<command>.*)", re.DOTALL
 )
+_SERVED = re.compile(r"openai:(?P<model>[^?]+)(?:\?.*)?", re.DOTALL)
 _JSON_STRING = re.compile(r'(?<==)("(?:[^"\\]|\\.)*")(?=&|$)')
 _SEARCH = re.compile(r"(?:(?P<network>.+)-)?mcts:(?:(?P<count>\d+)|(?P<seconds>\d+(?:\.\d+)?)s)")
 
@@ -60,7 +62,8 @@ def code_of(name: str) -> str:
     """Return the `module:attribute` that an agent of this name imports, "" for none."""
     if search := _SEARCH.fullmatch(name):
         return code_of(search["network"] or "")
-    is_code = name.partition(":")[2] and not _PROGRAM.fullmatch(name) and not _is_network(Path(name))
+    other = _PROGRAM.fullmatch(name) or _SERVED.fullmatch(name) or _is_network(Path(name))
+    is_code = name.partition(":")[2] and not other
     return name.partition("?")[0] if is_code else ""
 
 
@@ -123,10 +126,22 @@ def accepts(function: Any, argument: str) -> bool:
     return any(each.kind == each.VAR_KEYWORD for each in parameters.values())
 
 
-def _made(name: str, game: Game, seed: int, arguments: Mapping[str, Any]) -> Any:
-    """Call the function that an agent `module:attribute` names, if it takes these arguments."""
+def maker_of(name: str) -> Callable[..., Any] | None:
+    """Return the function `make(game, seed, **arguments)` of an agent `openai:MODEL` or `module:attribute`, None for others.
+
+    Raises:
+        ValueError: if it cannot be imported.
+    """
+    if served := _SERVED.fullmatch(name):
+        from garden_agents.text import served as language_models
+
+        return functools.partial(language_models.served, served["model"])
     code = code_of(name)
-    make = imported(code, "agent")
+    return imported(code, "agent") if code else None
+
+
+def _made(name: str, make: Callable[..., Any], game: Game, seed: int, arguments: Mapping[str, Any]) -> Any:
+    """Call the function that makes an agent, if it takes the arguments in its name and these."""
     arguments = arguments_of(name) | dict(arguments)
     try:
         signature = inspect.signature(make)
@@ -135,7 +150,8 @@ def _made(name: str, game: Game, seed: int, arguments: Mapping[str, Any]) -> Any
     try:
         signature.bind(game, seed, **arguments)
     except TypeError as error:
-        raise ValueError(f"agent {short(name)} cannot be made as {code}(game, seed, …): {error}") from None
+        made = name.partition("?")[0]
+        raise ValueError(f"agent {short(name)} cannot be made as {made}(game, seed, …): {error}") from None
     return make(game, seed, **arguments)
 
 
@@ -157,6 +173,8 @@ def load_agent(
       appended, tree search guided by that network;
     - "program:COMMAND": a program that reads positions from its standard input (`garden_agents.programs`), with
       10 seconds per move; "program@2s:COMMAND" sets another time, "program*8:COMMAND" runs eight processes of it;
+    - "openai:MODEL": a language model behind a server, with the extra `llm`; "openai:MODEL?temperature=0&mode=form" passes
+      arguments of `garden_agents.text.served.served` and `TextAgent`;
     - "module:attribute": a callable `make(game, seed) -> policy`, where a policy is a callable
       `policy(batch, rows) -> actions`; "module:attribute?width=64&best=true" passes keyword arguments, too, as JSON
       or plain text (text with & in quotes, as `?file="R&D.pt"`); with "-mcts:100" appended, tree search guided by its method
@@ -169,7 +187,7 @@ def load_agent(
         allow_other_options: accept a network that was trained with other options or data.
         threads: threads of a search without a network.
         check: start a program once and ask it for a move, to report one that does not run before any game.
-        arguments: further keyword arguments for `module:attribute`, of any type; they replace those in the name.
+        arguments: further keyword arguments for `openai:MODEL` and `module:attribute`, of any type; they replace those in the name.
 
     Raises:
         ValueError: if there is no such agent, its network was trained for another game, other options or data, a
@@ -183,8 +201,8 @@ def load_agent(
         >>> batch.reset(seed=1)
         >>> batch.step(agent(batch, batch.all_rows))
     """
-    if arguments and not code_of(name):
-        raise ValueError(f"only an agent module:attribute takes arguments, not {short(name)}")
+    if arguments and not (code_of(name) or _SERVED.fullmatch(name)):
+        raise ValueError(f"only openai:MODEL and module:attribute take arguments, not {short(name)}")
     if name == "random":
         return RandomPolicy(seed)
     if name == "greedy":
@@ -222,8 +240,8 @@ def load_agent(
         if name in SHIPPED:
             return network_agent.load(game, seed=seed, allow_other_options=allow_other_options)
         return network_agent.NetworkAgent.load(path, game, seed, allow_other_options=allow_other_options)
-    if name.partition(":")[2]:
-        return _made(name, game, seed, arguments)
+    if make := maker_of(name):
+        return _made(name, make, game, seed, arguments)
     if path.suffix or len(path.parts) > 1:
         what = "that is no run's folder or network" if exists(path) else "there is no such file or folder"
         raise ValueError(
@@ -232,5 +250,5 @@ def load_agent(
         )
     raise ValueError(
         f"unknown agent {short(name)}; known are random, greedy, mcts:400 (simulations per move), mcts:0.5s (time per "
-        "move), network, network-mcts:100, the folder of a finished run, a network's file (.safetensors or .onnx), program:COMMAND and module:attribute"
+        "move), network, network-mcts:100, the folder of a finished run, a network's file (.safetensors or .onnx), program:COMMAND, openai:MODEL and module:attribute"
     )

@@ -22,14 +22,12 @@ class GardenEnv(EnvClient[GardenAction, GardenObservation, State]):
     """
 
     def _step_payload(self, action: GardenAction) -> dict[str, Any]:
-        return {"text": action.text}
+        return {"text": action.text, "finish": action.finish}
 
     def _parse_result(self, payload: dict[str, Any]) -> StepResult[GardenObservation]:
         reward, done = payload.get("reward"), payload.get("done", False)
         seen = payload.get("observation", {})
-        observation = GardenObservation(
-            messages=seen.get("messages", []), result=seen.get("result", ""), done=done, reward=reward
-        )
+        observation = GardenObservation(**{**seen, "done": done, "reward": reward})
         return StepResult(observation=observation, reward=reward, done=done)
 
     def _parse_state(self, payload: dict[str, Any]) -> State:

@@ -1,11 +1,15 @@
-"""garden-envs as a verifiers environment: a language model plays whole games against a rated opponent.
+"""garden-envs as a verifiers environment: a language model plays whole games against a rated opponent, or another model.
 
 vf-eval garden-verifiers --taskset.game cacti --taskset.opponent greedy
+
+With `--taskset.opponent model` the role `player` has one seat and the role `other` each further one, so that two models, or
+one model twice, play against each other.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 from collections.abc import Iterator
 from typing import Any, Literal
@@ -29,7 +33,7 @@ class GardenConfig(vf.TasksetConfig):
     reward: Literal["outcome", "margin"] = "outcome"
     """the reward: first place, from -1 to 1, or the lead in points"""
     opponent: str = "greedy"
-    """random, greedy, mcts:100, network, network-mcts:100"""
+    """random, greedy, mcts:100, network, network-mcts:100; model: the role `other`"""
     mode: Literal["legal", "form"] = "legal"
     """what prompts say about actions"""
     rules: Literal["short", "full", "none"] = "short"
@@ -47,7 +51,7 @@ class GardenData(vf.TaskData):
 
 
 class GardenTask(vf.Task[GardenData, vf.State, vf.TaskConfig]):
-    """One game; its reward is the game's, -1 for one that was not finished."""
+    """One seat of a game; its reward is the game's, -1 for one that was not finished."""
 
     @vf.reward
     async def game(self, trace: vf.Trace) -> float:
@@ -57,7 +61,23 @@ class GardenTask(vf.Task[GardenData, vf.State, vf.TaskConfig]):
     @vf.metric
     async def legal_answers(self, trace: vf.Trace) -> float:
         """Return the share of answers that named a legal action."""
-        return float(trace.info.get("legal_answers", 0.0))
+        outcomes = trace.info.get("outcomes", {})
+        return outcomes.get("legal", 0) / max(sum(outcomes.values()), 1)
+
+    @vf.metric
+    async def illegal(self, trace: vf.Trace) -> float:
+        """Return the number of answers that named an action that was not legal."""
+        return float(trace.info.get("outcomes", {}).get("illegal", 0))
+
+    @vf.metric
+    async def unreadable(self, trace: vf.Trace) -> float:
+        """Return the number of answers that named no action, or several."""
+        return float(trace.info.get("outcomes", {}).get("unreadable", 0))
+
+    @vf.metric
+    async def truncated(self, trace: vf.Trace) -> float:
+        """Return the number of answers that were cut off at the limit of tokens."""
+        return float(trace.info.get("outcomes", {}).get("truncated", 0))
 
     async def validate(self, runtime: vf.Runtime) -> bool:
         """Return whether a player who takes the first legal action can play the game to its end."""
@@ -66,20 +86,23 @@ class GardenTask(vf.Task[GardenData, vf.State, vf.TaskConfig]):
             session = session_of(self.data.info | {"mode": "legal"})
             while not session.done:
                 session.answer("ACTION: 1")
-            return not session.errors and session.decisions > 0
+            outcomes = session.outcomes[session.seat]
+            return outcomes["legal"] == sum(outcomes.values()) > 0
 
         return await asyncio.to_thread(play)
 
 
 def session_of(info: dict[str, Any]) -> Session:
     """Return a new game; a task of a stranger imports no code and opens no file."""
-    return Session.requested(**info)
+    opponent = None if info["opponent"] == "model" else info["opponent"]
+    return Session.requested(**{**info, "opponent": opponent})
 
 
 class GardenEnvConfig(vf.EnvConfig):
-    """The model under evaluation or training."""
+    """The model under evaluation or training, and the one that has the other seats if no opponent is named."""
 
     player: vf.AgentConfig = vf.AgentConfig(harness={"id": "null"}, runtime={"type": "subprocess"})
+    other: vf.AgentConfig = vf.AgentConfig(harness={"id": "null"}, runtime={"type": "subprocess"})
 
 
 class GardenEnv(vf.Env[GardenEnvConfig]):
@@ -87,22 +110,33 @@ class GardenEnv(vf.Env[GardenEnvConfig]):
 
     async def run(self, task: GardenTask, agents: Any) -> None:
         """Play one game."""
-        session = await asyncio.to_thread(session_of, task.data.info)
-        async with agents.player.interaction(task) as interaction:
-            segment = await interaction.turn()
-            while not segment.terminated:
-                await asyncio.to_thread(session.answer, segment.last_reply)
-                if session.done:
-                    break
-                segment = await interaction.turn(session.messages[-1]["content"])
-            answers = session.decisions + session.errors
-            if not session.done:
-                await asyncio.to_thread(session.forfeit)
-            interaction.trace.info |= {
-                "reward": session.reward,
-                "legal_answers": session.decisions / max(answers, 1),
-                "result": session.result,
-            }
+        info = task.data.info
+        session, talks = await asyncio.to_thread(session_of, info), {}
+        async with contextlib.AsyncExitStack() as stack:
+            while not session.done:
+                seat = session.seat
+                if seat not in talks:
+                    system = session.messages[0]["content"]
+                    own = GardenData(
+                        name=f"{task.data.name}-{seat}", system_prompt=system, prompt=None, info=info
+                    )
+                    role = agents.player if seat == info["seat"] else agents.other
+                    talks[seat] = await stack.enter_async_context(
+                        role.interaction(GardenTask(own, task.config))
+                    )
+                segment = await talks[seat].turn(session.messages[-1]["content"])
+                if segment.terminated:
+                    await asyncio.to_thread(session.forfeit)
+                else:
+                    finish = talks[seat].trace.calls[-1].finish_reason
+                    await asyncio.to_thread(session.answer, segment.last_reply, finish or "")
+            for seat, talk in talks.items():
+                talk.trace.info |= {
+                    "seat": seat,
+                    "reward": float(session.rewards[seat]),
+                    "outcomes": session.outcomes[seat],
+                    "result": session.result,
+                }
 
 
 class GardenTaskset(vf.Taskset[GardenTask, GardenConfig]):
@@ -128,6 +162,7 @@ class GardenTaskset(vf.Taskset[GardenTask, GardenConfig]):
                 "disguise": c.disguise,
                 "retries": c.retries,
             }
-            system, first = (message["content"] for message in session_of(info).messages)
+            messages = session_of(info).messages
+            system, first = messages[0]["content"], messages[-1]["content"]
             data = GardenData(name=f"{c.game}-{number}", system_prompt=system, prompt=first, info=info)
             yield GardenTask(data, c.task)

@@ -26,7 +26,7 @@ from garden_agents.text import (
     private_data,
     prompt,
 )
-from garden_agents.text.prompts import MODES, RULES
+from garden_agents.text.prompts import MODES, RULES, listed
 from garden_agents.text.session import Session
 from garden_agents.text.transcripts import read
 from pig import Pig
@@ -72,10 +72,10 @@ def test_a_prompt_says_what_the_mode_allows(name, options, mode):
     for batch in in_game(game, 1, every=9):
         system, user = asked(batch, mode=mode)
         assert [system["role"], user["role"]] == ["system", "user"]
-        legal = game.seat_view(batch.states[0], int(batch.current_player[0]))["legal"]
-        listed = re.findall(r"^(\d+)\. (.*)$", user["content"].partition("legal actions:")[2], re.MULTILINE)
-        assert [int(number) for number, _ in listed] == [*range(1, len(legal) + 1)] * (mode == "legal")
-        for (_, text), entry in zip(listed, legal, strict=False):
+        legal = listed(game, batch.states[0], int(batch.current_player[0]), 0)
+        shown = re.findall(r"^(\d+)\. (.*)$", user["content"].partition("legal actions:")[2], re.MULTILINE)
+        assert [int(number) for number, _ in shown] == [*range(1, len(legal) + 1)] * (mode == "legal")
+        for (_, text), entry in zip(shown, legal, strict=False):
             assert text.startswith(entry["label"])
         assert ("Actions are written as follows" in system["content"]) == (mode == "form")
         assert "legal:" not in user["content"]
@@ -537,13 +537,12 @@ def test_private_cards_are_as_balanced_as_the_packaged_ones(name):
 def test_a_session_is_a_whole_game(name, options):
     game = make(name, **options)
     for seat in range(game.num_players):
-        session = Session(game, "random", seat, seed=2)
+        session = Session(game, "random", seat, seed=2, max_prompt_tokens=10**6)
         while not session.done:
-            assert [m["role"] for m in session.messages[1:]] == ["user", "assistant"] * session.decisions + [
-                "user"
-            ]
+            made = session.outcomes[seat]["legal"]
+            assert [m["role"] for m in session.messages[1:]] == ["user", "assistant"] * made + ["user"]
             session.answer("ACTION: 1")
-        assert -1 <= session.reward <= 1
+        assert (abs(session.rewards) <= 1).all()
         assert session.result.startswith("The game is over. Scores: player_0 ")
         with pytest.raises(RuntimeError, match="the game is over"):
             session.answer("ACTION: 1")
@@ -554,8 +553,8 @@ def test_wrong_answers_end_a_session():
     for answer in ("ACTION: 99", "ACTION: 1", "no", "no"):
         assert not session.done
         session.answer(answer)
-    assert (session.done, session.forfeited, session.reward) == (True, True, -1)
-    assert (session.decisions, session.errors) == (1, 3)
+    assert (session.done, session.forfeited, session.rewards.tolist()) == (True, 0, [-1, 1])
+    assert session.outcomes == {0: {"legal": 1, "illegal": 1, "unreadable": 2, "truncated": 0}}
 
 
 def test_forfeits_do_not_pay():
@@ -563,9 +562,9 @@ def test_forfeits_do_not_pay():
     for seed in range(5):
         session = Session(make("mars", reward="margin"), "network", seed=seed, retries=0)
         session.answer("no")
-        assert (session.done, session.forfeited) == (True, True)
-        assert session.reward <= -1
-        assert session.result.startswith("You forfeited")
+        assert (session.done, session.forfeited) == (True, 0)
+        assert session.rewards[0] <= -1
+        assert session.result.startswith("player_0 forfeited")
 
 
 def test_margins_are_rewards_of_a_session():
@@ -573,7 +572,7 @@ def test_margins_are_rewards_of_a_session():
     while not session.done:
         session.answer("ACTION: 1")
     scores = [int(number) for number in re.findall(r"player_\d (-?\d+)", session.result)]
-    assert session.reward * session.game.reward_divisor == pytest.approx(scores[1] - scores[0], abs=1e-3)
+    assert session.rewards[1] * session.game.reward_divisor == pytest.approx(scores[1] - scores[0], abs=1e-3)
 
 
 def test_the_three_functions_of_kaggles_harness():
@@ -738,7 +737,7 @@ def test_evaluate_takes_agents_that_know_no_transcript(agent, evaluated, tmp_pat
         ({"tables": ("chess-2",)}, "chess-2 is not in the suite, which has "),
         ({"opponents": ("alphazero",)}, "alphazero is not in the suite, which has random"),
         ({"games": 0}, "games must be at least 1"),
-        ({"disguise": 1}, "--disguise is for agents module:attribute, not random"),
+        ({"disguise": 1}, "--disguise cannot be passed to random, which takes no argument disguise"),
         ({"agent": "own_agents:first_legal", "disguise": 1}, "which takes no argument disguise"),
         ({"agent": "own_agents:first_legal?width=1"}, "got an unexpected keyword argument 'width'"),
         ({"agent": "own_agents:guiding?seed=1"}, "multiple values for argument 'seed'"),
@@ -792,7 +791,7 @@ def test_answers_that_have_arrived_are_kept_when_a_request_fails(tmp_path):
 def test_letters_that_are_equal_in_another_case_end_no_match(answer, disguise):
     session = Session(make("cacti"), "random", disguise=disguise, retries=0)
     session.answer(answer)
-    assert session.forfeited or session.decisions == 1
+    assert session.done or session.outcomes[0]["legal"] == 1
 
 
 @pytest.mark.parametrize("name", ["plan b", "o", "a.b (c", "k v z", "ox"])
@@ -815,4 +814,4 @@ def test_seconds_are_finite():
 
 def test_an_opponent_that_forfeits_at_once_pays_at_once():
     session = Session(make("cacti"), "own_agents:giving_up", seat=1)
-    assert (session.done, session.reward) == (True, 1.0)
+    assert (session.done, session.forfeited, session.rewards.tolist()) == (True, 0, [-1.0, 1.0])

@@ -183,3 +183,21 @@ def test_verifiers_evaluates_a_model(tmp_path):
     assert len(traces) == 2
     assert [message["role"] for message in first] == ["system", "user"]
     assert all("The game is over" in json.dumps(trace) for trace in traces)
+
+
+def test_two_models_play_each_other_with_verifiers(tmp_path):
+    with ScriptedEndpoint() as endpoint:
+        ran(
+            *(VERIFIERS / "vf-eval", "garden-verifiers", "-m", "scripted", "-n", "2", "-o", tmp_path),
+            *("--env.taskset.game", "cacti", "--env.taskset.opponent", "model"),
+            *("--client.base-url", endpoint.url, "--client.api-key-var", "KEY", "--no-push", "--no-rich"),
+            env={**os.environ, "KEY": "none"},
+        )
+        systems = {request["messages"][0]["content"][:16] for request in endpoint.requests}
+    (path,) = tmp_path.rglob("traces.jsonl")
+    episodes = map(json.loads, path.read_text("utf-8").splitlines())
+    infos = [trace["info"] for episode in episodes for trace in episode["traces"]]
+    assert systems == {"You are player_0", "You are player_1"}
+    assert sorted(info["seat"] for info in infos) == [0, 0, 1, 1]
+    assert sum(info["reward"] for info in infos) == 0
+    assert all(info["outcomes"]["legal"] == sum(info["outcomes"].values()) > 5 for info in infos)

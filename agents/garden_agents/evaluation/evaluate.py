@@ -1,20 +1,21 @@
 """Evaluate an agent, such as a language model, on a fixed suite of games and opponents.
 
-    garden evaluate my_model:make --games 20
+    garden evaluate openai:MODEL --games 20
 
 The suite is the tables of `anchors.json`: games with a number of players, and opponents with their ratings on the
 leaderboard. The agent plays alone among copies of each opponent, in every seat of each deal. Its rating is the one that
 fits these results best.
 
-For an agent `module:attribute` that takes an argument `transcript`, the folder of results also gets a transcript, and the same
-command continues an interrupted evaluation: answers in the transcript are not requested again
-(`garden_agents.text.TextAgent`). A folder is for one agent with its settings; other tables and opponents are added to it.
+A language model also writes a transcript into the folder of results, as does an agent `module:attribute` that takes an
+argument `transcript`, and the same command continues an interrupted evaluation: answers in the transcript are not requested
+again (`garden_agents.text.TextAgent`). A folder is for one agent with its settings; other tables and opponents are added to it.
 """
 
 from __future__ import annotations
 
 import contextlib
 import datetime
+import functools
 import math
 import platform
 import sys
@@ -46,13 +47,15 @@ from garden_agents.evaluation.matches import (
 from garden_agents.evaluation.ratings import rate_against
 from garden_agents.identity import identity_of, import_recorded
 from garden_agents.progress import progress_bar
-from garden_agents.registry import accepts, arguments_of, code_of, load_agent, make_game
+from garden_agents.registry import accepts, arguments_of, code_of, load_agent, make_game, maker_of
 from garden_agents.text.agent import TextAgent
+from garden_agents.text.conversations import tokens_of
+from garden_agents.text.disguises import private_data
+from garden_agents.text.prompts import Message
 from garden_core.checks import one_line
 from garden_core.files.disk import Lock, read_regular, write_atomically, write_json
 from garden_core.files.game_files import content_of
 from garden_core.game import Game
-from garden_core.plugins import imported
 
 ANCHORS = Path(__file__).with_name("anchors.json")
 RESULTS, PAGE, SETTINGS, TRANSCRIPT = (
@@ -61,6 +64,7 @@ RESULTS, PAGE, SETTINGS, TRANSCRIPT = (
     "settings.json",
     "transcript-{}.jsonl",
 )
+WRONG = "illegal", "unreadable", "truncated", "late"  # answers that are not legal
 ADVICE = "choose another --output"
 LIMIT = 100_000_000  # largest file of results and of settings, bytes
 
@@ -110,7 +114,7 @@ class Settings(msgspec.Struct):
     Attributes:
         agent: its name with its arguments.
         text_agent: the settings of a language model, with its server, see `garden_agents.text.TextAgent.settings`; {} for others.
-        disguise, games, seed: arguments of the command.
+        disguise, private_cards, games, seed: arguments of the command.
         garden_envs: version of the package.
         tables: by name.
     """
@@ -118,6 +122,7 @@ class Settings(msgspec.Struct):
     agent: str
     text_agent: dict[str, Any]
     disguise: int | None
+    private_cards: int | None
     games: int
     seed: int
     garden_envs: str
@@ -147,14 +152,16 @@ def meet_opponent(
     seed: int,
     on_finished: Any,
     arguments: Mapping[str, Any] = MappingProxyType({}),
+    private_cards: int | None = None,
 ) -> Meeting:
     """Play the agent, made with `arguments` (`load_agent`), against copies of an opponent."""
     n = anchors.num_players
-    game = game_of(anchors)
+    game = game_of(anchors, private_cards)
     digest = digest_of("evaluate", seed, game.name, n, opponent)
     seeds = [int.from_bytes(digest[at : at + 4]) for at in (0, 4, 8)]
-    own = load_agent(agent, game, seeds[0], arguments=arguments)
-    agents = Named(agent, own), Named(opponent, load_agent(opponent, game, seeds[1]))
+    own = load_agent(agent, game, seeds[0], private_cards is not None, arguments=arguments)
+    other = load_agent(opponent, game, seeds[1], private_cards is not None)
+    agents = Named(agent, own), Named(opponent, other)
     lineups = alone(-(-games // n) * n, n)
     states, forfeited, _ = play(game, agents, lineups, seeds[2], on_finished, rotations=n)
     placed = places(game, states, forfeited)
@@ -163,9 +170,12 @@ def meet_opponent(
     return Meeting(result, alone_shares(placed).tolist(), counts)
 
 
-def game_of(anchors: Anchors) -> Game:
-    """Return the game of a table of the suite."""
-    return make_game(anchors.game, anchors.num_players, {})
+def game_of(anchors: Anchors, private_cards: int | None = None) -> Game:
+    """Return the game of a table of the suite, with other cards on request (`garden_agents.text.private_data`)."""
+    game = make_game(anchors.game, anchors.num_players, {})
+    if private_cards is None:
+        return game
+    return type(game)(num_players=anchors.num_players, **private_data(game, private_cards))
 
 
 @dataclass
@@ -173,7 +183,7 @@ class Arguments:
     """Evaluate an agent, such as a language model, on a fixed suite: legal answers, wins and rating."""
 
     agent: tyro.conf.Positional[str]
-    """module:attribute of a language model (garden_agents.text.TextAgent), or any agent as in the arena"""
+    """openai:MODEL, a language model behind a server, module:attribute of another one (garden_agents.text.TextAgent), or any agent as in the arena"""
     games: int = 20
     """games against each opponent of each table, rounded up to a multiple of the number of players"""
     tables: tuple[str, ...] = ()
@@ -182,6 +192,12 @@ class Arguments:
     """opponents, such as random greedy; all of a table if not given"""
     disguise: int | None = None
     """seed of other names for everything in the games, for a language model"""
+    private_cards: int | None = None
+    """seed of other cards, which no model has seen; not for Mars, which has none: name --tables"""
+    base_url: str | None = None
+    """address of the server of openai:MODEL, such as http://localhost:8000/v1; OPENAI_BASE_URL, or OpenAI's, if not given"""
+    dry_run: bool = False
+    """send nothing: count the prompts and their tokens of a language model in games of random actions"""
     seed: int = 0
     """seed of the games and of the agents' choices"""
     output: Path = Path("evaluation")
@@ -194,8 +210,7 @@ def main(arguments: Arguments) -> dict[str, Any]:
     """Play the suite, write results and page, and print the page.
 
     Raises:
-        SystemExit: for arguments that are not valid, or after Ctrl-C.
-        RuntimeError: if the agent fails; the message contains its exception.
+        SystemExit: for arguments that are not valid, after Ctrl-C, or if the agent fails, as when its server does not answer.
     """
     a = arguments
     check(a.games, 1, a.opponents, a.seed)
@@ -212,6 +227,8 @@ def main(arguments: Arguments) -> dict[str, Any]:
         if opponent in (a.opponents or anchors.ratings)
     ]
     agent_arguments, takes_transcript = _agent_arguments(a)
+    if a.dry_run:
+        return _dry_run(a, {pair: tables[pair[0]] for pair in pairs}, agent_arguments)
     a.output.mkdir(parents=True, exist_ok=True)
     with contextlib.closing(Lock(a.output)):
         return _evaluated(a, tables, pairs, agent_arguments, takes_transcript)
@@ -256,9 +273,14 @@ def _evaluated(
         for name, opponent in pairs:
             bar.set_description(f"{name} against {opponent}")
             given = {"transcript": a.output / TRANSCRIPT.format(name)} if takes_transcript else {}
-            meeting = meet_opponent(
-                a.agent, tables[name], opponent, a.games, a.seed, bar.update, given | agent_arguments
-            )
+            given |= agent_arguments
+            try:
+                meeting = meet_opponent(
+                    a.agent, tables[name], opponent, a.games, a.seed, bar.update, given, a.private_cards
+                )
+            except RuntimeError as error:
+                kept_answers = "; its answers are in the transcript, and the same command continues"
+                raise ValueError(f"{error}{kept_answers * takes_transcript}") from error
             met[name] = [*(m for m in met.get(name, []) if m.result.opponent != opponent), meeting]
     in_order = {
         name: [m for opponent in anchors.ratings for m in met[name] if m.result.opponent == opponent]
@@ -285,17 +307,45 @@ def _agent_arguments(arguments: Arguments) -> tuple[dict[str, Any], bool]:
         ValueError: if it takes no argument `disguise`, and the command has one.
     """
     a, code = arguments, code_of(arguments.agent)
-    if not code:
-        if a.disguise is not None:
-            raise ValueError(f"--disguise is for agents module:attribute, not {a.agent}")
-        return {}, False
-    import_recorded(code)
-    make, named = imported(code, "agent"), arguments_of(a.agent)
-    if a.disguise is not None and ("disguise" in named or not accepts(make, "disguise")):
-        why = "names one itself" if "disguise" in named else "takes no argument disguise"
-        raise ValueError(f"--disguise cannot be passed to {a.agent}, which {why}")
-    takes_transcript = accepts(make, "transcript") and "transcript" not in named
-    return {} if a.disguise is None else {"disguise": a.disguise}, takes_transcript
+    if code:
+        import_recorded(code)
+    make, named = maker_of(a.agent), arguments_of(a.agent)
+    given = {"disguise": a.disguise, "base_url": a.base_url}
+    given = {key: value for key, value in given.items() if value is not None}
+    for key in given:
+        if key in named or make is None or not accepts(make, key):
+            why = "names one itself" if key in named else f"takes no argument {key}"
+            raise ValueError(f"--{key.replace('_', '-')} cannot be passed to {a.agent}, which {why}")
+    takes_transcript = make is not None and accepts(make, "transcript") and "transcript" not in named
+    return given, takes_transcript
+
+
+def _dry_run(
+    arguments: Arguments, pairs: dict[tuple[str, str], Anchors], agent_arguments: dict[str, Any]
+) -> dict[str, Any]:
+    """Count and print prompts and tokens by table, without asking a language model; return them by table."""
+    a, counts = arguments, {name: [0.0, 0.0] for name, _ in pairs}
+    for (name, opponent), anchors in pairs.items():
+        n, game = anchors.num_players, game_of(anchors, a.private_cards)
+        own = load_agent(a.agent, game, a.seed, arguments=agent_arguments)
+        if not isinstance(own, TextAgent):
+            raise TypeError(f"--dry-run is for language models, not {a.agent}")
+        tokens: list[int] = []
+        own.complete = functools.partial(_first_action, tokens)
+        other = load_agent(opponent, game, a.seed, a.private_cards is not None)
+        play(game, (own, other), alone(n, n), a.seed, rotations=n)
+        games = -(-a.games // n) * n
+        for at, count in enumerate((len(tokens), sum(tokens))):
+            counts[name][at] += count * games / n
+    rows = [[name, f"{prompts:,.0f}", f"{tokens:,.0f}"] for name, (prompts, tokens) in counts.items()]
+    print("\n".join(_markdown(["table", "prompts", "tokens of prompts, about"], rows)), flush=True)
+    return counts
+
+
+def _first_action(tokens: list[int], messages: list[Message], *_: Any) -> str:
+    """Answer with the first action in the list, a random one, and append the prompt's number of tokens to `tokens`."""
+    tokens.append(tokens_of(messages))
+    return "ACTION: 1"
 
 
 def _settings(
@@ -305,20 +355,22 @@ def _settings(
     a, suite_tables, tables, unseen, own = arguments, suite(), {}, "", None
     for name in dict.fromkeys(name for name, _ in pairs):
         anchors = suite_tables[name]
-        game, opponents = game_of(anchors), [opponent for table, opponent in pairs if table == name]
-        identity = identity_of(a.agent, game)
+        game, private = game_of(anchors, a.private_cards), a.private_cards is not None
+        opponents = [opponent for table, opponent in pairs if table == name]
+        identity = identity_of(a.agent, game, private, agent_arguments)
         unseen = unseen or identity.unseen
         if own is None:
-            own = load_agent(a.agent, game, arguments=agent_arguments)
+            own = load_agent(a.agent, game, 0, private, arguments=agent_arguments)
         tables[name] = Conditions(
             **{key: value for key, value in content_of(game).items() if key != "data_files"},
             rules=game.state_dtype.descr[-1][0],
             agent=identity.digest,
-            opponents={each: identity_of(each, game).digest for each in opponents},
+            opponents={each: identity_of(each, game, private).digest for each in opponents},
             ratings=anchors.ratings,
         )
     text_agent = own.settings if isinstance(own, TextAgent) else {}
-    return Settings(a.agent, text_agent, a.disguise, a.games, a.seed, version("garden-envs"), tables), unseen
+    varied = a.disguise, a.private_cards
+    return Settings(a.agent, text_agent, *varied, a.games, a.seed, version("garden-envs"), tables), unseen
 
 
 def _read(folder: Path) -> tuple[Settings | None, dict[str, list[Meeting]]]:
@@ -418,8 +470,8 @@ def page_of(evaluation: dict[str, Any]) -> str:
         "rating (95 % interval)",
         "decisions",
         "legal at once",
+        *WRONG,
         "without a legal answer",
-        "answers per decision",
         "tokens per decision",
         "seconds per decision",
     ]
@@ -427,6 +479,8 @@ def page_of(evaluation: dict[str, Any]) -> str:
     lines += [
         "",
         "Ratings are on the leaderboard's scale: `random` has 0, and 400 points more mean finishing ahead ten times as often.",
+        "Answers are legal, illegal (an action that is not allowed now, or a number that is not in the list), unreadable (no action, or several),",
+        "truncated (cut off at the limit of tokens) or late; all but the legal ones are repeated (`retries`).",
         "Without a legal answer, the agent forfeits the game, or acts at random if it is set so (`fallback`).",
         "Intervals do not include the uncertainty of the opponents' ratings.",
         "",
@@ -456,15 +510,15 @@ def _summary(name: str, table: dict[str, Any]) -> list[str]:
     counts = table["counts"]
     made = counts.get("decisions")
     if not made:
-        return [name, rating, *["–"] * 6]
+        return [name, rating, *["–"] * (5 + len(WRONG))]
     tokens = counts["prompt_tokens"] + counts["completion_tokens"]
     return [
         name,
         rating,
         f"{made}",
         f"{counts['legal_at_once'] / made:.1%}",
+        *(f"{counts[outcome]}" for outcome in WRONG),
         f"{counts['fallbacks'] / made:.1%}",
-        f"{counts['answers'] / made:.2f}",
         f"{tokens / made:,.0f}" if tokens else "–",
         f"{counts['seconds'] / made:.2f}",
     ]

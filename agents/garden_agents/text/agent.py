@@ -14,19 +14,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from garden_agents.text.answers import LIMIT, AnswerError, parse, spoken
+from garden_agents.text.conversations import MAX_PROMPT_TOKENS, Conversation
 from garden_agents.text.disguises import Disguise
-from garden_agents.text.prompts import MODES, RULES, Message, Mode, Rules, prompt
+from garden_agents.text.prompts import MODES, RULES, Message, Mode, Rules, listed, order_of, prompt
 from garden_agents.text.transcripts import Line, Reply, Transcript, key_of
 from garden_core.batch.batch import Batch
 from garden_core.batch.policies import FORFEIT
-from garden_core.checks import SEEDS, as_integer, as_seed, check_choice, short
+from garden_core.checks import as_integer, as_seed, check_choice, short
 from garden_core.files.game_files import content_of
 from garden_core.game import Game
-from garden_core.jit.rng import bounded, seed_rng
 
 SECONDS = 600.0
 """Default time for an answer."""
@@ -34,7 +35,13 @@ _SENT_BACK = 4000  # largest number of characters of a wrong answer that the mod
 
 
 class Completion(NamedTuple):
-    """A model's answer with the numbers of tokens, None where unknown.
+    """A model's answer.
+
+    Attributes:
+        text: the answer.
+        prompt_tokens, completion_tokens: numbers of tokens, None where unknown.
+        finish: why it ended, as OpenAI's `finish_reason`; "length": at the limit of tokens, so that it does not count.
+        reasoning: thoughts apart from the answer, for the transcript.
 
     Example:
         >>> from garden_agents.text import Completion
@@ -45,9 +52,11 @@ class Completion(NamedTuple):
     text: str
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+    finish: str = "stop"
+    reasoning: str = ""
 
 
-Complete = Callable[[list[Message]], "str | Completion"]
+Complete = Callable[..., "str | Completion"]
 """A language model: chat messages to its answer. It may run in several threads at once."""
 
 
@@ -75,6 +84,8 @@ class Counts:
     """answers that named an action that was not legal"""
     unreadable: int = 0
     """answers that named no action, or several"""
+    truncated: int = 0
+    """answers cut off at the limit of tokens"""
     late: int = 0
     """requests without an answer in time"""
     fallbacks: int = 0
@@ -91,7 +102,8 @@ class _Decision:
     state: Any
     seat: int
     game_seed: int
-    messages: list[Message]
+    order: int
+    conversation: Conversation
     attempt: int = 0
     action: int | None = None
 
@@ -120,17 +132,22 @@ def _checked_model(model: Any) -> str | dict[str, Any]:
 class TextAgent:
     """A policy that asks a language model for its actions.
 
-    Each decision is a new conversation (`garden_agents.text.prompt`). An answer that names no legal action is sent back with
-    the reason.
+    Each decision is a new conversation (`garden_agents.text.prompt`), or with `history` each game. An answer that names no
+    legal action is sent back with the reason.
 
     Args:
         complete: `complete(messages) -> text`, or a `Completion`. It is called in up to `limit` threads at once. Its
-            exceptions end the match; with a transcript, it ends after the other requests, and the same command continues.
+            exceptions, such as that of a server, are no play: they end the match; with a transcript, it ends after the other
+            requests, and the same command continues.
         game: the game to play.
-        seed: seed of the random actions after wrong answers.
+        seed: seed of the order of the listed actions, and of the random actions after wrong answers.
         mode: what prompts say about actions, see `prompt`.
         rules: which rules they contain, see `prompt`.
         disguise: seed of a `Disguise` of the game, None for none.
+        history: whether a game is one conversation, with all earlier moves.
+        max_prompt_tokens: with `history`, about how many tokens it has at most (`Conversation`).
+        structured: `complete` is called as `complete(messages, schema)`, with the JSON schema of a legal answer, to which the
+            model can be held.
         retries: how many wrong or late answers of a decision may be repeated, at least 0.
         fallback: after them, "forfeit" the game or take a "random" legal action.
         limit: largest number of requests at the same time, at least 1; late ones, which go on, are not counted.
@@ -165,6 +182,9 @@ class TextAgent:
         mode: Mode = "legal",
         rules: Rules = "short",
         disguise: int | None = None,
+        history: bool = False,
+        max_prompt_tokens: int = MAX_PROMPT_TOKENS,
+        structured: bool = False,
         retries: int = 2,
         fallback: Literal["forfeit", "random"] = "forfeit",
         limit: int = 8,
@@ -185,6 +205,11 @@ class TextAgent:
         self.mode, self.rules, self.fallback = mode, rules, fallback
         self.disguise = None if disguise is None else Disguise(game, disguise)
         self.disguise_seed = disguise
+        self.history, self.structured = history, structured
+        self.max_prompt_tokens = max_prompt_tokens
+        Conversation(max_prompt_tokens)
+        self._conversations: WeakKeyDictionary[Batch, dict[tuple[int, int], tuple[int, Conversation]]]
+        self._conversations = WeakKeyDictionary()
         self.retries = as_integer(retries, "retries", "at least 0", 0)
         self.limit = as_integer(limit, "limit", "at least 1", 1)
         if not 0 < seconds <= threading.TIMEOUT_MAX:
@@ -203,6 +228,8 @@ class TextAgent:
             "mode": self.mode,
             "rules": self.rules,
             "disguise": self.disguise_seed,
+            "max_prompt_tokens": self.max_prompt_tokens if self.history else None,
+            "structured": self.structured,
             "retries": self.retries,
             "fallback": self.fallback,
             "seconds": self.seconds,
@@ -218,7 +245,7 @@ class TextAgent:
         return np.array([decision.action for decision in decisions], np.int64)
 
     def prompt(self, batch: Batch, row: int) -> list[Message]:
-        """Return the messages with which the agent asks for a decision in a row."""
+        """Return the messages with which the agent asks for a decision in a row, without earlier moves."""
         return prompt(
             self.game,
             batch.states[row],
@@ -227,14 +254,33 @@ class TextAgent:
             mode=self.mode,
             rules=self.rules,
             disguise=self.disguise,
+            order=self._order(batch, row),
         )
 
+    def _order(self, batch: Batch, row: int) -> int:
+        """Return the seed of the order of the list of actions in a decision."""
+        return order_of(self.seed, batch.game_seed(row), batch.states[row])
+
     def _decision(self, batch: Batch, row: int) -> _Decision:
-        state, seat = batch.states[row].copy(), int(batch.current_player[row])
-        return _Decision(state, seat, batch.game_seed(row), self.prompt(batch, row))
+        state, seat, seed = batch.states[row].copy(), int(batch.current_player[row]), batch.game_seed(row)
+        conversation = Conversation(self.max_prompt_tokens)
+        if self.history:
+            kept = self._conversations.setdefault(batch, {})
+            before, earlier = kept.get((row, seat), (seed, conversation))
+            conversation = earlier if before == seed else conversation
+            kept[row, seat] = seed, conversation
+        conversation.ask(*self.prompt(batch, row))
+        return _Decision(state, seat, seed, self._order(batch, row), conversation)
 
     def _key(self, decision: _Decision) -> str:
-        return key_of(self.model, self._game, decision.place, decision.messages, self.seconds)
+        return key_of(
+            self.model,
+            self._game,
+            decision.place,
+            decision.conversation.messages,
+            self.seconds,
+            self.structured,
+        )
 
     def _decide(self, decisions: list[_Decision]) -> None:
         """Set the action of each decision."""
@@ -252,8 +298,7 @@ class TextAgent:
                     continue
                 number = next(numbers)
                 running[number] = decision, time.monotonic() + self.seconds
-                arguments = number, decision.messages, replies
-                threading.Thread(target=self._request, args=arguments, daemon=True).start()
+                threading.Thread(target=self._request, args=(number, decision, replies), daemon=True).start()
             if not running:
                 continue
             number, reply = self._next(running, replies)
@@ -274,24 +319,22 @@ class TextAgent:
             if decision is not None and isinstance(reply, Reply) and reply.text is not None:
                 self._settle(decision, reply)
 
-    def _request(self, number: int, messages: list[Message], replies: queue.Queue[Any]) -> None:
+    def _request(self, number: int, decision: _Decision, replies: queue.Queue[Any]) -> None:
         """Ask the model, in a thread; put its reply or its exception into `replies`."""
         begun, reply = time.monotonic(), None
         with contextlib.suppress(BaseException):
             try:
-                answer = self.complete([dict(message) for message in messages])
+                messages = [dict(message) for message in decision.conversation.messages]
+                answer = self.complete(messages, *([self._schema(decision)] if self.structured else []))
                 if isinstance(answer, str):
                     answer = Completion(answer)
                 if not isinstance(answer, Completion) or not isinstance(answer.text, str):
                     raise TypeError(
                         f"complete must return a text or a Completion, not {type(answer).__name__}"
                     )
-                tokens = [
-                    None if count is None else as_integer(count, "the number of tokens", "at least 0", 0)
-                    for count in (answer.prompt_tokens, answer.completion_tokens)
-                ]
-                text = answer.text[: LIMIT + 1].encode("utf-8", "replace").decode()  # without lone surrogates
-                reply = Reply(text, time.monotonic() - begun, *tokens)
+                text, finish, reasoning = map(_storable, (answer.text, answer.finish, answer.reasoning))
+                asked, answered = map(_number, (answer.prompt_tokens, answer.completion_tokens))
+                reply = Reply(text, finish, reasoning, asked, answered, time.monotonic() - begun)
             finally:
                 replies.put((number, sys.exception() or reply))
 
@@ -303,12 +346,13 @@ class TextAgent:
         try:
             return replies.get(timeout=max(0.0, running[first][1] - time.monotonic()))
         except queue.Empty:
-            return first, Reply(None, self.seconds)
+            return first, Reply(None, seconds=self.seconds)
 
     def _settle(self, decision: _Decision, reply: Reply) -> bool:
         """Read a reply, add it to counts and transcript; return whether the decision has its action now."""
-        action, error, counts = None, "", self.counts
-        if reply.text is None:
+        action, error, counts, text = None, "", self.counts, reply.text
+        outcome: str = "legal"
+        if text is None:
             outcome, error = "late", f"You did not answer within {self.seconds:g} seconds."
         else:
             try:
@@ -316,17 +360,19 @@ class TextAgent:
                     self.game,
                     decision.state,
                     decision.seat,
-                    reply.text,
+                    text,
+                    finish=reply.finish,
                     mode=self.mode,
                     disguise=self.disguise,
+                    order=decision.order,
                 )
-                outcome = "legal"
             except AnswerError as wrong:
-                outcome, error = "illegal" if wrong.illegal else "unreadable", str(wrong)
+                outcome, error = wrong.outcome, str(wrong)
         counts.answers += reply.text is not None
         counts.legal_at_once += outcome == "legal" and decision.attempt == 0
         counts.illegal += outcome == "illegal"
         counts.unreadable += outcome == "unreadable"
+        counts.truncated += outcome == "truncated"
         counts.late += outcome == "late"
         counts.seconds += reply.seconds
         counts.prompt_tokens += reply.prompt_tokens or 0
@@ -343,8 +389,11 @@ class TextAgent:
                 seat=decision.seat,
                 decision=int(decision.state["decisions"]),
                 attempt=decision.attempt,
-                messages=decision.messages,
-                answer=reply.text,
+                messages=decision.conversation.messages,
+                order=decision.order,
+                answer=text,
+                reasoning=reply.reasoning,
+                finish=reply.finish,
                 outcome=outcome,
                 error=error,
                 action=label,
@@ -359,22 +408,32 @@ class TextAgent:
         counts.decisions += action is not None
         counts.fallbacks += gives_up
         decision.action = action
-        if action is None:
-            said = spoken(reply.text or "")[-_SENT_BACK:].strip() or "…"
-            decision.messages = [
-                *decision.messages,
-                {"role": "assistant", "content": said},
-                {"role": "user", "content": error},
-            ]
-            decision.attempt += 1
+        said = spoken(text or "")[-_SENT_BACK:].strip() or "…"
+        decision.conversation.answer(said, error if action is None else None)
+        decision.attempt += 1
         return action is not None
 
     def _random(self, decision: _Decision) -> int:
         """Return a random legal action, which depends only on the agent's seed and on the decision."""
-        game_seed, seat, made, _ = decision.place
-        rng_state = np.zeros(4, np.uint64)
-        seed_rng(rng_state, np.uint64((game_seed + self.seed * 2**32 + made * 8 + seat) % SEEDS))
-        legal = [
-            entry["action"] for entry in self.game.seat_view(decision.state, seat=decision.seat)["legal"]
-        ]
-        return legal[int(bounded(rng_state, len(legal)))]
+        action: int = listed(self.game, decision.state, decision.seat, decision.order)[0]["action"]
+        return action
+
+    def _schema(self, decision: _Decision) -> dict[str, Any]:
+        """Return the JSON schema of the legal answers of a decision: an object with the name of an action."""
+        names = [entry["label"] for entry in listed(self.game, decision.state, decision.seat, decision.order)]
+        shown = names if self.disguise is None else [*map(self.disguise, names)]
+        return {
+            "type": "object",
+            "properties": {"action": {"type": "string", "enum": shown}},
+            "required": ["action"],
+            "additionalProperties": False,
+        }
+
+
+def _number(tokens: int | None) -> int | None:
+    return None if tokens is None else as_integer(tokens, "the number of tokens", "at least 0", 0)
+
+
+def _storable(text: Any) -> str:
+    """Return a model's text without lone surrogates, cut behind the limit."""
+    return str(text)[: LIMIT + 1].encode("utf-8", "replace").decode()

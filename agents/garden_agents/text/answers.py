@@ -13,9 +13,9 @@ import json
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, Literal
 
-from garden_agents.text.prompts import FORMS, Mode
+from garden_agents.text.prompts import FORMS, Mode, listed
 from garden_core.game import Game
 
 LIMIT = 1_000_000
@@ -47,11 +47,16 @@ _MOST_STOPS = 9
 _LONGEST = 500  # characters of the part that names an action
 
 
+Outcome = Literal["legal", "illegal", "unreadable", "truncated"]
+"""What an answer is; see `AnswerError`."""
+
+
 class AnswerError(ValueError):
     """An answer that names no legal action; the message is for the model that gave it.
 
     Attributes:
-        illegal: whether it names an action of the game that is not legal, or a number that is not in the list.
+        outcome: "illegal": it names an action of the game that is not legal, or a number that is not in the list; "truncated":
+            it was cut off at the limit of tokens; "unreadable": it names no action, or several.
 
     Example:
         >>> from garden_agents.text import AnswerError, parse
@@ -65,9 +70,9 @@ class AnswerError(ValueError):
         'grow a beard' is no action of this game. End your answer with one line: ACTION: <number or name>
     """
 
-    def __init__(self, message: str, illegal: bool = False) -> None:
+    def __init__(self, message: str, outcome: Outcome = "unreadable") -> None:
         super().__init__(message)
-        self.illegal = illegal
+        self.outcome: Outcome = outcome
 
 
 def parse(
@@ -76,8 +81,10 @@ def parse(
     seat: int,
     answer: str,
     *,
+    finish: str = "stop",
     mode: Mode = "legal",
     disguise: Callable[[str], str] | None = None,
+    order: int = 0,
 ) -> int:
     """Return the legal action that a language model's answer names.
 
@@ -86,8 +93,10 @@ def parse(
         state: a state record in which `seat` is the player to move.
         seat: the model's seat.
         answer: the model's text.
+        finish: why the text ended, as the server says; one that ended at its limit of tokens, "length", is no answer.
         mode: the mode of the prompt (`garden_agents.text.prompt`).
         disguise: the disguise of the prompt.
+        order: the seed of the order of its list.
 
     Raises:
         AnswerError: if it names no legal action, or several; the message gives the reason and can be sent back to the
@@ -103,12 +112,17 @@ def parse(
         >>> game.labels[action]
         'grow star'
     """
+    if finish == "length":
+        raise AnswerError(
+            f"Your answer was cut off, as it was too long. Answer in few words, with the line {FORMS[mode]}",
+            "truncated",
+        )
     if disguise is not None:
         try:
-            return parse(game, state, seat, disguise(answer[: LIMIT + 1]), mode=mode)
+            return parse(game, state, seat, disguise(answer[: LIMIT + 1]), mode=mode, order=order)
         except AnswerError as error:
-            raise AnswerError(disguise(str(error)), error.illegal) from None
-    legal = [entry["action"] for entry in game.seat_view(state, seat)["legal"]]
+            raise AnswerError(disguise(str(error)), error.outcome) from None
+    legal = [entry["action"] for entry in listed(game, state, seat, order)]
     return match(game.labels, legal, answer, mode)
 
 
@@ -207,7 +221,7 @@ def _action(labels: Sequence[str], legal: Sequence[int], text: str, mode: Mode) 
     if mode == "legal" and re.fullmatch(r"[0-9]{1,9}", stopped):
         if not 1 <= int(stopped) <= len(legal):
             raise AnswerError(
-                f"{stopped} is not in the list: its numbers go from 1 to {len(legal)}.", illegal=True
+                f"{stopped} is not in the list: its numbers go from 1 to {len(legal)}.", "illegal"
             )
         return legal[int(stopped) - 1]
     for form in (str, _plain):
@@ -216,7 +230,7 @@ def _action(labels: Sequence[str], legal: Sequence[int], text: str, mode: Mode) 
             if len(found) == 1 and found[0] in legal:
                 return found[0]
             if len(found) == 1:
-                raise AnswerError(f"{labels[found[0]]!r} is not legal now.", illegal=True)
+                raise AnswerError(f"{labels[found[0]]!r} is not legal now.", "illegal")
     shown = text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]} … {text[-_LONGEST // 2 :]}"
     raise AnswerError(f"{shown!r} is no action of this game. End your answer with one line: {FORMS[mode]}")
 

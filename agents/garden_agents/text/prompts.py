@@ -10,8 +10,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from garden_core.checks import as_seat, check_choice
+from garden_core.checks import as_seat, as_seed, check_choice
 from garden_core.game import Game
+from garden_core.jit.rng import game_seed, seed_rng, shuffle
 
 Message = dict[str, str]
 """A chat message: `{"role": "system" | "user" | "assistant", "content": …}`."""
@@ -47,6 +48,7 @@ def prompt(
     mode: Mode = "legal",
     rules: Rules = "short",
     disguise: Callable[[str], str] | None = None,
+    order: int = 0,
 ) -> list[Message]:
     """Return a system and a user message that ask a language model for the decision of the player to move.
 
@@ -62,9 +64,12 @@ def prompt(
             actions are written, but not which ones are legal.
         rules: "short": the game's summary; "full": all rules but those of rewards; "none": no rules.
         disguise: renames the game's things, see `Disguise`; None: they have their names.
+        order: seed by which the list of legal actions is shuffled, so that the place in the list says nothing; `parse` takes
+            the same one.
 
     Raises:
-        ValueError: for an unknown mode or kind of rules, a seat that does not exist or is not the player to move.
+        ValueError: for an unknown mode or kind of rules, a seat that does not exist or is not the player to move, a seed out
+            of range.
 
     Example:
         >>> from garden_agents.text import prompt
@@ -74,14 +79,14 @@ def prompt(
         >>> batch.reset(seed=1)
         >>> system, user = prompt(game, batch.states[0], seat=0)
         >>> print(user["content"].partition("legal actions:")[2].split("\\n")[1])
-        1. grow barrel: take 1 barrel from the middle; then player_1 responds
+        1. special saguaro: put 1 saguaro (1 from the middle) under the Special Planter: 1 point, for good
     """
     check_choice(mode, "mode", MODES)
     check_choice(rules, "rules", RULES)
     seat = as_seat(seat, game.num_players)
     if state["terminated"] or state["truncated"] or seat != state["current_player"]:
         raise ValueError(f"player_{seat} is not the player to move")
-    contents = [_system(game, seat, mode, rules), _user(game, state, seat, history, mode)]
+    contents = [_system(game, seat, mode, rules), _user(game, state, seat, history, mode, order)]
     if disguise is not None:
         contents = [disguise(text) for text in contents]
     return [{"role": role, "content": text} for role, text in zip(("system", "user"), contents, strict=True)]
@@ -128,8 +133,22 @@ def _system(game: Game, seat: int, mode: Mode, rules: Rules) -> str:
     return "\n\n".join(blocks)
 
 
+def listed(game: Game, state: Any, seat: int, order: int) -> list[dict[str, Any]]:
+    """Return the legal actions of the player to move as in `Game.seat_view`, shuffled by the seed `order`."""
+    rng_state, offered = np.zeros(4, np.uint64), game.seat_view(state, seat)["legal"]
+    seed_rng(rng_state, as_seed(order))
+    places = np.arange(len(offered))
+    shuffle(rng_state, places, len(offered))
+    return [offered[place] for place in places]
+
+
+def order_of(seed: int, deal: int, state: Any) -> int:
+    """Return a seed of the order of the list of actions, for a player's `seed`, the seed of the deal and a position."""
+    return int(game_seed(np.uint64(seed), np.uint64(deal), np.uint64(state["decisions"])))
+
+
 def _user(
-    game: Game, state: Any, seat: int, history: tuple[np.ndarray, np.ndarray] | None, mode: Mode
+    game: Game, state: Any, seat: int, history: tuple[np.ndarray, np.ndarray] | None, mode: Mode, order: int
 ) -> str:
     """Return the part of the prompt that describes the position."""
     blocks = []
@@ -139,7 +158,7 @@ def _user(
     if mode == "legal":
         lines = [
             f"{number}. {described(offered['label'], offered['description'])}"
-            for number, offered in enumerate(game.seat_view(state, seat)["legal"], 1)
+            for number, offered in enumerate(listed(game, state, seat, order), 1)
         ]
         blocks += ["Your legal actions:\n" + "\n".join(lines)]
     return "\n\n".join(blocks)

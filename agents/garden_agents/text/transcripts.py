@@ -26,9 +26,11 @@ class Reply(NamedTuple):
     """A model's reply; `text` is None if it was late."""
 
     text: str | None
-    seconds: float
+    finish: str = ""
+    reasoning: str = ""
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+    seconds: float = 0.0
 
 
 Natural = Annotated[int, msgspec.Meta(ge=0)]
@@ -49,10 +51,16 @@ class Line(msgspec.Struct, forbid_unknown_fields=True):
     attempt: Natural
     """0 for the first answer to a prompt"""
     messages: list[dict[str, str]]
+    order: Natural
+    """seed of the order of the list of actions, see `garden_agents.text.prompt`"""
     answer: str | None
     """None if it was late"""
+    reasoning: str
+    """thoughts that the server hands over apart from the answer"""
+    finish: str
+    """why the answer ended, as the server says: "length" at its limit of tokens"""
     outcome: str
-    """legal, illegal, unreadable or late"""
+    """legal, illegal, unreadable, truncated or late"""
     error: str
     """the reason why an answer is wrong, as the model sees it"""
     action: str | None
@@ -62,10 +70,10 @@ class Line(msgspec.Struct, forbid_unknown_fields=True):
     seconds: Seconds
     prompt_tokens: Natural | None
     completion_tokens: Natural | None
-    game: dict[str, Any] = {}
-    """its name, version, options and digest of data; {} in older lines"""
-    allowed: Seconds = 0.0
-    """seconds allowed for the answer; 0 in older lines"""
+    game: dict[str, Any]
+    """its name, version, options and digest of data"""
+    allowed: Seconds
+    """seconds allowed for the answer"""
 
 
 def key_of(
@@ -74,6 +82,7 @@ def key_of(
     place: Sequence[int],
     messages: Sequence[Message],
     allowed: float,
+    structured: bool,
 ) -> str:
     """Return a digest of all on which an answer depends.
 
@@ -83,8 +92,10 @@ def key_of(
         place: game seed, seat, decision and attempt.
         messages: the conversation, so also the mode, the rules and the version of the prompts.
         allowed: seconds allowed for the answer.
+        structured: whether the model was held to legal answers.
     """
     parts = {"model": model, "game": game, "place": place, "messages": messages, "allowed": allowed}
+    parts["structured"] = structured
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:24]
 
 
@@ -114,7 +125,7 @@ class Transcript:
         line = self._known.get(key)
         if line is None:
             return None
-        return Reply(line.answer, line.seconds, line.prompt_tokens, line.completion_tokens)
+        return Reply(*(getattr(line, "answer" if name == "text" else name) for name in Reply._fields))
 
     def add(self, line: Line) -> None:
         """Append a line, unless the file had its attempt when it was opened."""

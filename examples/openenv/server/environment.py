@@ -43,17 +43,17 @@ class GardenEnvironment(Environment[GardenAction, GardenObservation, State]):
         own = (OPPONENT,)
         self._session = Session.requested(game, options or {}, opponent, own, seed=seed, **session)
         self._state = State(episode_id=episode_id or str(uuid4()), step_count=0)
-        return self._observation(self._session, self._session.reward)
+        return self._observation(self._session, 0.0)
 
     def step(self, action: GardenAction, timeout_s: float | None = None, **kwargs: Any) -> GardenObservation:
         """Take an answer."""
         session = self._session
         if session is None:
             raise RuntimeError("reset must come before step")
-        before = session.reward
-        session.answer(action.text)
+        before = session.rewards[session.seat]
+        session.answer(action.text, action.finish)
         self._state.step_count += 1
-        return self._observation(session, session.reward - before)
+        return self._observation(session, before)
 
     @property
     def state(self) -> State:
@@ -64,10 +64,11 @@ class GardenEnvironment(Environment[GardenAction, GardenObservation, State]):
         """Name, description and version."""
         return EnvironmentMetadata(name="garden", description=str(type(self).__doc__), version="1.0.0")
 
-    def _observation(self, session: Session, reward: float) -> GardenObservation:
+    def _observation(self, session: Session, before: float) -> GardenObservation:
         return GardenObservation(
             messages=session.messages,
             result=session.result,
             done=session.done,
-            reward=reward,
+            outcomes=session.outcomes[session.seat],
+            reward=float(session.rewards[session.seat] - before),
         )

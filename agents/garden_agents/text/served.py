@@ -1,0 +1,86 @@
+"""The agent `openai:MODEL`: a language model behind a server with OpenAI's chat completions. Needs the extra `llm`."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from garden_agents.text.agent import SECONDS, Completion, TextAgent
+from garden_agents.text.prompts import Message
+from garden_core.checks import as_integer
+from garden_core.game import Game
+
+RETRIES = 8
+"""How often a request is repeated that the server refuses for a reason that may pass."""
+
+
+def served(
+    name: str,
+    game: Game,
+    seed: int = 0,
+    *,
+    base_url: str | None = None,
+    temperature: float | None = None,
+    max_tokens: int | None = None,
+    reasoning_effort: str | None = None,
+    structured: bool = False,
+    seconds: float = SECONDS,
+    **settings: Any,
+) -> TextAgent:
+    """Return a language model as a policy.
+
+    The key is in the environment variable OPENAI_API_KEY; a server that is named without one needs none.
+
+    Args:
+        name: the model, as the server calls it.
+        game: the game to play.
+        seed: as for `TextAgent`.
+        base_url: address of the server, such as http://localhost:8000/v1; None: the environment variable OPENAI_BASE_URL, or
+            OpenAI's.
+        temperature, reasoning_effort: as the server knows them; None: its own.
+        max_tokens: largest number of tokens of an answer, thoughts included; None: the server's.
+        structured: hold the model to the legal actions by a JSON schema, which the server must know.
+        seconds: time for an answer.
+        **settings: further arguments of `TextAgent`.
+
+    Raises:
+        ImportError: if `openai` is not installed.
+        ValueError: if there is neither key nor address, or for a value out of range.
+        TypeError: for an unknown argument.
+    """
+    try:
+        import openai
+    except ModuleNotFoundError:
+        raise ImportError(f"openai:{name} needs the package openai: pip install 'garden-envs[llm]'") from None
+    if max_tokens is not None:
+        as_integer(max_tokens, "max_tokens", "at least 1", 1)
+    server = base_url or os.environ.get("OPENAI_BASE_URL")
+    key = os.environ.get("OPENAI_API_KEY") or ("none" if server else "")
+    if not key:
+        raise ValueError(f"openai:{name} needs a key in OPENAI_API_KEY, or the address of a server: base_url")
+    client: Any = openai.OpenAI(api_key=key, base_url=server, max_retries=RETRIES, timeout=seconds)
+    chosen = {
+        "temperature": temperature,
+        "max_completion_tokens": max_tokens,
+        "reasoning_effort": reasoning_effort,
+    }
+    given: dict[str, Any] = {key: value for key, value in chosen.items() if value is not None}
+
+    def complete(messages: list[Message], schema: dict[str, Any] | None = None) -> Completion:
+        held = {}
+        if schema is not None:
+            shape = {"name": "action", "schema": schema, "strict": True}
+            held = {"response_format": {"type": "json_schema", "json_schema": shape}}
+        reply = client.chat.completions.create(model=name, messages=messages, **given, **held)
+        if not reply.choices or reply.choices[0].message is None:
+            raise RuntimeError(f"{client.base_url} replied without a message")
+        choice, usage = reply.choices[0], reply.usage
+        said = choice.message
+        thoughts = next(
+            (t for key in ("reasoning_content", "reasoning") if (t := getattr(said, key, None))), ""
+        )
+        asked, answered = (None, None) if usage is None else (usage.prompt_tokens, usage.completion_tokens)
+        return Completion(said.content or "", asked, answered, choice.finish_reason or "", thoughts)
+
+    model = {"name": name, "server": str(client.base_url), **given}
+    return TextAgent(complete, game, seed, model=model, structured=structured, seconds=seconds, **settings)
