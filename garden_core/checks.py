@@ -45,10 +45,10 @@ def as_integer(
         ValueError: if it is not a whole number, or out of range.
     """
     try:
-        number = operator.index(value)
+        number = None if isinstance(value, bool | np.bool_) else operator.index(value)
     except TypeError:
         number = None
-    if number is None or isinstance(value, bool | np.bool_):
+    if number is None:
         what = f"{allowed}, a whole number" if allowed else "a whole number"
         raise ValueError(f"{name} must be {what}, not {short(value)}")
     if not low <= number <= high:

@@ -751,7 +751,7 @@ def test_evaluate_reports_wrong_arguments(arguments, message, tmp_path):
 
 def test_a_rating_agrees_with_the_leaderboards(tmp_path):
     evaluation = evaluate.main(
-        evaluate.Arguments("greedy", games=400, output=tmp_path, opponents=("random", "mcts:50"))
+        evaluate.Arguments("greedy", games=120, output=tmp_path, opponents=("random", "mcts:50"))
     )
     for table in evaluation["tables"].values():
         low, high = table["interval"]

@@ -30,7 +30,10 @@ FLOORS = {
         "interfaces warm_up testing.played testing.declarations testing.repeated testing.hidden testing.interfaces "
         "testing.check testing"
     ),
-    "garden_agents": "errors progress untrusted games networks search programs cluster registry text identity evaluation wasm play training commands",
+    "garden_agents": (
+        "errors progress untrusted games networks search programs cluster text.prompts text.answers text.conversations "
+        "text.disguises text.transcripts text.agent text.served registry text identity evaluation wasm play training commands"
+    ),
 }
 """Each package from the ground up; a module imports from lower floors, or from its own room if it names one."""
 BESIDE = {"garden_core": set(), "garden_agents": {"__main__"}}

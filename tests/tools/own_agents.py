@@ -129,7 +129,9 @@ def writing(game, seed):
 
     def choose(batch, rows):
         names = dict.fromkeys(("key", "model", "reasoning", "finish", "outcome", "error"), "x")
-        numbers = dict.fromkeys(("game_seed", "seat", "decision", "attempt", "order", "seconds", "allowed"), 0)
+        numbers = dict.fromkeys(
+            ("game_seed", "seat", "decision", "attempt", "order", "seconds", "allowed"), 0
+        )
         nothing = dict.fromkeys(("answer", "action", "prompt_tokens", "completion_tokens"))
         transcript.add(Line(**names, **numbers, **nothing, messages=[], fallback=False, game={}))
         return policy(batch, rows)

@@ -267,6 +267,8 @@ def _evaluated(
             f"{', '.join(f'{name} against {opponent}' for name, opponent in others)}",
             file=sys.stderr,
         )
+    if isinstance(model := settings.text_agent.get("model"), dict):
+        print(f"asking {model.get('name')} at {model.get('server')}", file=sys.stderr)
     use_one_torch_thread()
     total = sum(-(-a.games // tables[name].num_players) * tables[name].num_players for name, _ in pairs)
     with progress_bar(total=total, unit="game") as bar:

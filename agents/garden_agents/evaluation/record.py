@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 
 from garden_agents.errors import one_line_errors
@@ -22,6 +23,7 @@ from garden_agents.evaluation.jobs import GameArguments, blocks, check, digest_o
 from garden_agents.evaluation.matches import Named, play, short, use_one_torch_thread
 from garden_agents.progress import progress_bar
 from garden_agents.registry import load_agent, make_game
+from garden_agents.text.conversations import recorded
 from garden_core.batch.batch import Batch
 from garden_core.batch.policies import FORFEIT, Policy, check_answer
 from garden_core.files.dataset import LIMIT, Dataset, Record, check_names, checked_probabilities, record_types
@@ -131,6 +133,8 @@ class Arguments(GameArguments):
     """number of games, rounded up to a multiple of the number of agents"""
     probabilities: bool = False
     """also write the probability of each action, 4 bytes, where the agent knows it (random, networks, your own agents)"""
+    conversations: Path | None = None
+    """also write the decisions as chat messages into this new file, one JSON line each, to fine-tune a language model"""
 
 
 def main(arguments: Arguments) -> Dataset:
@@ -160,9 +164,29 @@ def main(arguments: Arguments) -> Dataset:
     print(_summary(dataset))
     if output != a.output:
         print(f"another process has written {a.output} in the meantime: these games are in {output}")
+    if a.conversations is not None:
+        with one_line_errors(f"stopped; {a.conversations} is not written"):
+            _write_conversations(a.conversations, dataset)
     if stopped:
         raise SystemExit(f"{stopped}; {len(dataset):,} finished games are in {output}")
     return dataset
+
+
+def _write_conversations(path: Path, dataset: Dataset) -> None:
+    """Write the decisions as chat messages, see `garden_agents.text.conversations.recorded`."""
+    try:
+        with (
+            path.open("xb") as file,
+            progress_bar(total=dataset.num_decisions, unit="decision", desc=path.name) as bar,
+        ):
+            for line in recorded(dataset):
+                file.write(msgspec.json.encode(line) + b"\n")
+                bar.update()
+    except FileExistsError:
+        raise
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
 
 
 def _check(arguments: Arguments, game: Game) -> None:
@@ -170,11 +194,14 @@ def _check(arguments: Arguments, game: Game) -> None:
     names = arguments.agents
     check_names(names)
     check(arguments.games, arguments.processes, names, arguments.seed)
-    if arguments.output.exists():
-        raise ValueError(f"{arguments.output} is there already; choose another --output")
+    files = {"--output": arguments.output, "--conversations": arguments.conversations}
+    for option, path in files.items():
+        if path is not None and path.exists():
+            raise ValueError(f"{path} is there already; choose another {option}")
     for name in names:
         load_agent(name, game, allow_other_options=arguments.allow_other_options, check=True)
-    arguments.output.parent.mkdir(parents=True, exist_ok=True)
+    for path in filter(None, files.values()):
+        path.parent.mkdir(parents=True, exist_ok=True)
 
 
 def _record(arguments: Arguments, game: Game) -> tuple[list[Record], str]:

@@ -1,11 +1,15 @@
-"""Conversations: the messages of a seat in a game, with a limit of their length."""
+"""Conversations: the messages of a seat in a game, with a limit of their length, and those of recorded games."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
-from garden_agents.text.prompts import Message
+import numpy as np
+
+from garden_agents.text.prompts import Message, order_of, prompt
 from garden_core.checks import as_integer
+from garden_core.files.dataset import Dataset
 
 MAX_PROMPT_TOKENS = 16_000
 """Default limit of a conversation."""
@@ -65,3 +69,34 @@ class Conversation:
         content = others[0]["content"]
         marked = content if content.startswith(LEFT_OUT) else f"{LEFT_OUT}\n\n{content}"
         self.messages = [system, {**others[0], "content": marked}, *others[1:]]
+
+
+def recorded(dataset: Dataset) -> Iterator[dict[str, Any]]:
+    """Yield the decisions of a dataset's games as conversations, for fine-tuning: each is a prompt and the answer.
+
+    The answer is the strict line with the label of the action that the player took. Agent, seat, the number of the game and
+    the sum of the seat's rewards stand beside the messages.
+
+    Example:
+        >>> from garden_agents.text.conversations import recorded
+        >>> from garden_core import Dataset
+        >>> line = next(recorded(Dataset.load("games.safetensors")))
+        >>> line["messages"][-1]
+        {'role': 'assistant', 'content': 'ACTION: ...'}
+    """
+    game = dataset.game
+    for number in range(len(dataset)):
+        replay = dataset.replay(number)
+        states = np.stack([*replay.states()])
+        actions = np.array([game.labels.index(label) for label in replay.actions], np.int64)
+        for at, label in enumerate(replay.actions):
+            state = states[at]
+            seat, order = int(state["current_player"]), order_of(dataset.seed, replay.seed, state)
+            asked = prompt(game, state, seat, (states[:at], actions[:at]), order=order)
+            yield {
+                "messages": [*asked, {"role": "assistant", "content": f"ACTION: {label}"}],
+                "game": number,
+                "agent": dataset.agents[dataset.record.lineups[number, seat]],
+                "seat": seat,
+                "reward": float(dataset.returns[number, seat]),
+            }

@@ -1,0 +1,161 @@
+"""Language models behind a server, and what `garden evaluate` says of them."""
+
+import dataclasses
+import json
+
+import pytest
+from garden_agents import load_agent
+from garden_agents.evaluation import evaluate
+from garden_agents.identity import identity_of
+from garden_agents.text import served
+from garden_agents.untrusted import untrusted_agent
+from playing import dealt
+from scripted_endpoint import ScriptedEndpoint
+
+from garden_core import UntrustedError, make
+from garden_core.game import Game
+
+
+@pytest.fixture
+def endpoint(monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    monkeypatch.setattr(served, "RETRIES", 0)
+    with ScriptedEndpoint() as server:
+        yield server
+
+
+@pytest.fixture
+def evaluated(endpoint, tmp_path):
+    usual = evaluate.Arguments(
+        "openai:org/model:free?temperature=0.5&max_tokens=9",
+        games=2,
+        tables=("cacti-2",),
+        opponents=("random",),
+        output=tmp_path / "out",
+        base_url=endpoint.url,
+    )
+    return lambda **others: evaluate.main(dataclasses.replace(usual, **others))
+
+
+def test_a_served_model_is_an_agent(endpoint, monkeypatch):
+    monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
+    game = make("cacti")
+    batch = dealt(game, 3)
+    agent = load_agent(
+        "openai:m?structured=true&reasoning_effort=low&mode=form&retries=0&fallback=random", game
+    )
+    agent(batch, batch.all_rows)
+    assert (agent.counts.answers, agent.counts.prompt_tokens, agent.counts.unreadable) == (3, 300, 3)
+    request = endpoint.requests[0]
+    assert (request["model"], request["reasoning_effort"]) == ("m", "low")
+    assert request["response_format"]["json_schema"]["schema"]["required"] == ["action"]
+    assert agent.settings["model"] == {"name": "m", "server": f"{endpoint.url}/", "reasoning_effort": "low"}
+
+
+def test_another_server_is_another_agent(endpoint):
+    game = make("cacti")
+    digests = {
+        identity_of(f"openai:m?base_url=http://{server}/v1{more}", game).digest
+        for server in ("a", "b")
+        for more in ("", "&temperature=1")
+    }
+    assert len(digests) == 4
+    assert all(digest.startswith("?") for digest in digests)
+
+
+@pytest.mark.parametrize(
+    ("finish", "content", "outcome"),
+    [("length", "ACTION: 1", "truncated"), ("stop", None, "unreadable"), ("stop", "ACTION: 99", "illegal")],
+)
+def test_what_a_server_says_is_an_outcome(finish, content, outcome, endpoint):
+    endpoint.reply = {"finish_reason": finish, "message": {"role": "assistant", "content": content}}
+    game = make("cacti")
+    batch = dealt(game)
+    agent = load_agent("openai:m?retries=1&fallback=random", game, arguments={"base_url": endpoint.url})
+    agent(batch, batch.all_rows)
+    assert getattr(agent.counts, outcome) == agent.counts.answers == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("openai:m", "openai:m needs a key in OPENAI_API_KEY, or the address of a server: base_url"),
+        ("openai:m?base_url=http://a&max_tokens=0", "max_tokens must be at least 1"),
+        ("openai:m?base_url=http://a&wide=1", "unexpected keyword argument 'wide'"),
+        ("openai:m?base_url=http://a&mode=all", "mode must be one of"),
+    ],
+)
+def test_wrong_names_are_reported(name, message, endpoint):
+    with pytest.raises((ValueError, TypeError), match=message):
+        load_agent(name, make("cacti"))
+
+
+def test_strangers_name_no_server():
+    with pytest.raises(UntrustedError):
+        untrusted_agent("openai:m")
+
+
+def test_evaluate_asks_the_server(evaluated, endpoint, tmp_path, capsys):
+    evaluation = evaluated()
+    said = capsys.readouterr()
+    assert f"org/model:free at {endpoint.url}/" in said.err.splitlines()[0]
+    assert evaluation["text_agent"]["model"]["max_completion_tokens"] == 9
+    counts = evaluation["tables"]["cacti-2"]["counts"]
+    assert counts["legal_at_once"] == counts["decisions"] == len(endpoint.requests)
+    assert "truncated" in said.out
+    evaluated()  # from the transcript
+    assert counts["decisions"] == len(endpoint.requests)
+
+
+def test_a_server_that_fails_stops_an_evaluation_and_the_same_command_continues(
+    evaluated, endpoint, tmp_path
+):
+    endpoint.fails_after = 5
+    with pytest.raises(SystemExit, match="in the transcript, and the same command continues"):
+        evaluated(agent="openai:m?limit=1")
+    assert not (tmp_path / "out" / "evaluation.json").exists()
+    endpoint.fails_after = None
+    evaluation = evaluated(agent="openai:m?limit=1")
+    counts = evaluation["tables"]["cacti-2"]["counts"]
+    assert counts["answers"] == counts["legal_at_once"] == len(endpoint.requests) - 1
+
+
+def test_a_dry_run_sends_nothing(evaluated, endpoint, tmp_path, capsys):
+    counts = evaluated(dry_run=True, games=20)
+    prompts, tokens = counts["cacti-2"]
+    assert 100 < prompts < 600
+    assert 500 < tokens / prompts < 3000
+    assert "| cacti-2 |" in capsys.readouterr().out
+    assert not endpoint.requests
+    assert not (tmp_path / "out").exists()
+    with pytest.raises(SystemExit, match="--dry-run is for language models, not greedy"):
+        evaluated(agent="greedy", base_url=None, dry_run=True)
+
+
+def test_private_cards_stand_in_the_settings(evaluated, endpoint, tmp_path):
+    evaluation = evaluated(private_cards=3, disguise=2, opponents=("network",))
+    assert (evaluation["private_cards"], evaluation["disguise"]) == (3, 2)
+    assert "This game has its own cards" in json.dumps(endpoint.requests[0])
+    settings = json.loads((tmp_path / "out" / "settings.json").read_text("utf-8"))
+    assert settings["tables"]["cacti-2"]["data"]
+    with pytest.raises(SystemExit, match="private_cards is 3, not None"):
+        evaluated(disguise=2, opponents=("network",))
+    with pytest.raises(SystemExit, match="mars has no data files"):
+        evaluated(private_cards=3, tables=("mars-2",), output=tmp_path / "mars")
+
+
+def test_an_address_is_for_served_models(evaluated):
+    with pytest.raises(
+        SystemExit, match="--base-url cannot be passed to greedy, which takes no argument base_url"
+    ):
+        evaluated(agent="greedy")
+
+
+def test_games_are_played_by_served_models_everywhere(endpoint, monkeypatch, tmp_path):
+    from garden_agents.evaluation import record
+
+    monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
+    game: Game = make("cacti")
+    played = record.play_job(game, ("openai:m", "random"), record.Job(0, 2), 1)
+    assert (played.forfeited < 0).all()
