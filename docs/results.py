@@ -328,21 +328,27 @@ def bots() -> str:
 
 
 def scripted_players() -> str:
-    """Return the table of scripted text players on the suite of `garden evaluate`."""
+    """Return the table of scripted text players, and of a small language model, on the suite of `garden evaluate`."""
     players: dict[str, dict[str, Any]] = {}
     for r in read_measurements("language_models"):
         players.setdefault(r["player"], {})[r["table"]] = r
-    rows = []
+    rows, names = [], [*next(iter(players.values()))]
     for player, measured in players.items():
-        made, legal, answers = (
+        made, *wrong = (
             sum(r["counts"][key] for r in measured.values())
-            for key in ("decisions", "legal_at_once", "answers")
+            for key in ("answers", "illegal", "unreadable", "truncated")
         )
-        rows.append(
-            (player, f"{legal / made:.0%}", f"{answers / made:.2f}", *map(_rating, measured.values()))
-        )
-    names = next(iter(players.values()))
-    return table(("scripted player", "legal at once", "answers per decision", *names), rows)
+        legal = made - sum(wrong)
+        shares = [f"{count / made:.0%}" for count in (legal, *wrong)]
+        rows.append((player, *shares, *(_rating(measured[n]) if n in measured else "" for n in names)))
+    return table(("player", "legal answers", "illegal", "unreadable", "truncated", *names), rows)
+
+
+def language_model_costs() -> str:
+    """Return the table of what a game costs a language model."""
+    counted = load("language_models")["settings"]["per_game"].items()
+    rows = [(name, prompts, f"{round(tokens, -3):,}") for name, (prompts, tokens) in counted]
+    return table(("a game of", "prompts, about", "tokens of prompts, about"), rows)
 
 
 def _rating(measured: dict[str, Any]) -> str:

@@ -1,12 +1,17 @@
 """The examples that train learn: in 200 games against random play the lower end of the 95 % interval is above one half."""
 
+import json
+
+import kaggle_harness as kaggle
+import numpy as np
 import offline
 import ppo
 import privileged
 from garden_agents import load_agent, meet
 from garden_agents.evaluation import record
+from playing import dealt
 
-from garden_core import make
+from garden_core import RandomPolicy, make
 
 
 def beats_random(agent):
@@ -34,3 +39,26 @@ def test_offline_learning(tmp_path):
     rates = offline.main(offline.Arguments(data, steps=600, opponent="random", games=200))
     for name in ("cloned", "q-learning"):
         assert rates[name] - 1.96 * (rates[name] * (1 - rates[name]) / 200) ** 0.5 > 0.5
+
+
+def test_the_three_functions_of_kaggles_harness():
+    game, policy = make("cacti"), RandomPolicy(5)
+    batch = dealt(game, 1, 5, autoreset=False, history=True)
+    while not batch.over[0]:
+        seat, before = int(batch.current_player[0]), batch.history.of(0)
+        observation = json.loads(json.dumps(kaggle.observe(game, batch.states[0], seat, before)))
+        moves = kaggle.get_legal_moves(observation)
+        assert [*moves] == np.flatnonzero(batch.action_mask[0]).tolist()
+        text = kaggle.generate_prompt(observation, [])
+        assert "Actions are written as follows" in text
+        again = kaggle.generate_prompt(observation, [], "I pass.", "pass")
+        assert again.startswith(text)
+        assert "'pass'" in again
+        for label in moves.values():
+            assert kaggle.parse_response(f"Hm.\nACTION: {label}", [*moves.values()]) == (label, label)
+        assert kaggle.parse_response("", [*moves.values()]) == (None, None)
+        assert kaggle.parse_response("Action: sing", [*moves.values()]) == (None, "sing")
+        other = kaggle.observe(game, batch.states[0], 1 - seat)
+        assert kaggle.get_legal_moves(other) == {}
+        assert (other["prompt"], other["isTerminal"]) == ("", False)
+        batch.step(policy(batch, batch.all_rows))

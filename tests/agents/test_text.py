@@ -21,7 +21,6 @@ from garden_agents.text import (
     Completion,
     Disguise,
     TextAgent,
-    kaggle,
     parse,
     private_data,
     prompt,
@@ -573,27 +572,6 @@ def test_margins_are_rewards_of_a_session():
         session.answer("ACTION: 1")
     scores = [int(number) for number in re.findall(r"player_\d (-?\d+)", session.result)]
     assert session.rewards[1] * session.game.reward_divisor == pytest.approx(scores[1] - scores[0], abs=1e-3)
-
-
-def test_the_three_functions_of_kaggles_harness():
-    game = make("cacti")
-    for batch in in_game(game, 5, every=4):
-        seat = int(batch.current_player[0])
-        observation = json.loads(json.dumps(kaggle.observe(game, batch.states[0], seat, batch.history.of(0))))
-        moves = kaggle.get_legal_moves(observation)
-        assert [*moves] == np.flatnonzero(batch.action_mask[0]).tolist()
-        text = kaggle.generate_prompt(observation, [])
-        assert "Actions are written as follows" in text
-        again = kaggle.generate_prompt(observation, [], "I pass.", "pass")
-        assert again.startswith(text)
-        assert "'pass'" in again
-        for label in moves.values():
-            assert kaggle.parse_response(f"Hm.\nACTION: {label}", [*moves.values()]) == (label, label)
-        assert kaggle.parse_response("", [*moves.values()]) == (None, None)
-        assert kaggle.parse_response("Action: sing", [*moves.values()]) == (None, "sing")
-        other = kaggle.observe(game, batch.states[0], 1 - seat)
-        assert kaggle.get_legal_moves(other) == {}
-        assert (other["prompt"], other["isTerminal"]) == ("", False)
 
 
 # --- evaluation ---

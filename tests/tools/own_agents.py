@@ -128,11 +128,11 @@ def writing(game, seed):
     transcript, policy = Transcript(Path(os.environ["TRANSCRIPT"])), RandomPolicy(seed)
 
     def choose(batch, rows):
-        names = dict.fromkeys(("key", "model", "reasoning", "finish", "outcome", "error"), "x")
+        names = dict.fromkeys(("key", "model", "answer", "reasoning", "finish", "outcome", "error"), "x")
         numbers = dict.fromkeys(
             ("game_seed", "seat", "decision", "attempt", "order", "seconds", "allowed"), 0
         )
-        nothing = dict.fromkeys(("answer", "action", "prompt_tokens", "completion_tokens"))
+        nothing = dict.fromkeys(("action", "prompt_tokens", "completion_tokens"))
         transcript.add(Line(**names, **numbers, **nothing, messages=[], fallback=False, game={}))
         return policy(batch, rows)
 

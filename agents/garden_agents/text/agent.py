@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import contextlib
+import functools
 import itertools
 import json
 import queue
@@ -13,7 +14,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -22,7 +23,7 @@ from garden_agents.text.answers import LIMIT, AnswerError, parse, spoken
 from garden_agents.text.conversations import MAX_PROMPT_TOKENS, Conversation
 from garden_agents.text.disguises import Disguise
 from garden_agents.text.prompts import MODES, RULES, Message, Mode, Rules, listed, order_of, prompt
-from garden_agents.text.transcripts import Line, Reply, Transcript, key_of
+from garden_agents.text.transcripts import LATE, Completion, Line, Reply, Transcript, key_of
 from garden_core.batch.batch import Batch
 from garden_core.batch.policies import FORFEIT
 from garden_core.checks import as_integer, as_seed, check_choice, short
@@ -32,28 +33,6 @@ from garden_core.game import Game
 SECONDS = 600.0
 """Default time for an answer."""
 _SENT_BACK = 4000  # largest number of characters of a wrong answer that the model sees again
-
-
-class Completion(NamedTuple):
-    """A model's answer.
-
-    Attributes:
-        text: the answer.
-        prompt_tokens, completion_tokens: numbers of tokens, None where unknown.
-        finish: why it ended, as OpenAI's `finish_reason`; "length": at the limit of tokens, so that it does not count.
-        reasoning: thoughts apart from the answer, for the transcript.
-
-    Example:
-        >>> from garden_agents.text import Completion
-        >>> Completion("ACTION: pass", prompt_tokens=900, completion_tokens=3).completion_tokens
-        3
-    """
-
-    text: str
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-    finish: str = "stop"
-    reasoning: str = ""
 
 
 Complete = Callable[..., "str | Completion"]
@@ -114,11 +93,7 @@ class _Decision:
 
 
 def _checked_model(model: Any) -> str | dict[str, Any]:
-    """Return a copy of a model's name or dictionary, as it is in files.
-
-    Raises:
-        ValueError: if it is neither, or has other values than those of JSON.
-    """
+    """Return a copy of a model's name or dictionary, as it is in files."""
     try:
         if isinstance(model, str):
             return model
@@ -205,11 +180,13 @@ class TextAgent:
         self.mode, self.rules, self.fallback = mode, rules, fallback
         self.disguise = None if disguise is None else Disguise(game, disguise)
         self.disguise_seed = disguise
+        self._prompt = functools.partial(prompt, game, mode=mode, rules=rules, disguise=self.disguise)
+        self._parse = functools.partial(parse, game, mode=mode, disguise=self.disguise)
         self.history, self.structured = history, structured
-        self.max_prompt_tokens = max_prompt_tokens
-        Conversation(max_prompt_tokens)
-        self._conversations: WeakKeyDictionary[Batch, dict[tuple[int, int], tuple[int, Conversation]]]
-        self._conversations = WeakKeyDictionary()
+        self.max_prompt_tokens = as_integer(max_prompt_tokens, "max_prompt_tokens", "at least 1", 1)
+        self._conversations: WeakKeyDictionary[Batch, dict[Any, tuple[int, Conversation]]] = (
+            WeakKeyDictionary()
+        )
         self.retries = as_integer(retries, "retries", "at least 0", 0)
         self.limit = as_integer(limit, "limit", "at least 1", 1)
         if not 0 < seconds <= threading.TIMEOUT_MAX:
@@ -246,16 +223,9 @@ class TextAgent:
 
     def prompt(self, batch: Batch, row: int) -> list[Message]:
         """Return the messages with which the agent asks for a decision in a row, without earlier moves."""
-        return prompt(
-            self.game,
-            batch.states[row],
-            int(batch.current_player[row]),
-            None if batch.history is None else batch.history.of(row),
-            mode=self.mode,
-            rules=self.rules,
-            disguise=self.disguise,
-            order=self._order(batch, row),
-        )
+        history = None if batch.history is None else batch.history.of(row)
+        seat, order = int(batch.current_player[row]), self._order(batch, row)
+        return self._prompt(batch.states[row], seat, history, order=order)
 
     def _order(self, batch: Batch, row: int) -> int:
         """Return the seed of the order of the list of actions in a decision."""
@@ -273,14 +243,8 @@ class TextAgent:
         return _Decision(state, seat, seed, self._order(batch, row), conversation)
 
     def _key(self, decision: _Decision) -> str:
-        return key_of(
-            self.model,
-            self._game,
-            decision.place,
-            decision.conversation.messages,
-            self.seconds,
-            self.structured,
-        )
+        asked = decision.place, decision.conversation.messages
+        return key_of(self.model, self._game, *asked, self.seconds, self.structured)
 
     def _decide(self, decisions: list[_Decision]) -> None:
         """Set the action of each decision."""
@@ -316,7 +280,7 @@ class TextAgent:
         while running and self.transcript.path is not None:
             number, reply = self._next(running, replies)
             decision, _ = running.pop(number, (None, 0.0))
-            if decision is not None and isinstance(reply, Reply) and reply.text is not None:
+            if decision is not None and isinstance(reply, Reply) and reply.completion.finish != LATE:
                 self._settle(decision, reply)
 
     def _request(self, number: int, decision: _Decision, replies: queue.Queue[Any]) -> None:
@@ -325,58 +289,41 @@ class TextAgent:
         with contextlib.suppress(BaseException):
             try:
                 messages = [dict(message) for message in decision.conversation.messages]
-                answer = self.complete(messages, *([self._schema(decision)] if self.structured else []))
-                if isinstance(answer, str):
-                    answer = Completion(answer)
-                if not isinstance(answer, Completion) or not isinstance(answer.text, str):
-                    raise TypeError(
-                        f"complete must return a text or a Completion, not {type(answer).__name__}"
-                    )
-                text, finish, reasoning = map(_storable, (answer.text, answer.finish, answer.reasoning))
-                asked, answered = map(_number, (answer.prompt_tokens, answer.completion_tokens))
-                reply = Reply(text, finish, reasoning, asked, answered, time.monotonic() - begun)
+                schema = [self._schema(decision)] if self.structured else []
+                completion = _checked(self.complete(messages, *schema))
+                reply = Reply(completion, time.monotonic() - begun)
             finally:
                 replies.put((number, sys.exception() or reply))
 
     def _next(
         self, running: dict[int, tuple[_Decision, float]], replies: queue.Queue[Any]
     ) -> tuple[int, Reply | BaseException]:
-        """Return the number of a request and its reply, which has no text if it is late."""
+        """Return the number of a request and its reply."""
         first = min(running, key=lambda number: running[number][1])
         try:
             return replies.get(timeout=max(0.0, running[first][1] - time.monotonic()))
         except queue.Empty:
-            return first, Reply(None, seconds=self.seconds)
+            return first, Reply(Completion("", finish=LATE), self.seconds)
 
     def _settle(self, decision: _Decision, reply: Reply) -> bool:
         """Read a reply, add it to counts and transcript; return whether the decision has its action now."""
-        action, error, counts, text = None, "", self.counts, reply.text
+        action, error, counts, said = None, "", self.counts, reply.completion
         outcome: str = "legal"
-        if text is None:
+        if said.finish == LATE:
             outcome, error = "late", f"You did not answer within {self.seconds:g} seconds."
         else:
             try:
-                action = parse(
-                    self.game,
-                    decision.state,
-                    decision.seat,
-                    text,
-                    finish=reply.finish,
-                    mode=self.mode,
-                    disguise=self.disguise,
-                    order=decision.order,
-                )
+                asked = decision.state, decision.seat
+                action = self._parse(*asked, said.text, finish=said.finish, order=decision.order)
             except AnswerError as wrong:
                 outcome, error = wrong.outcome, str(wrong)
-        counts.answers += reply.text is not None
+        counts.answers += outcome != "late"
         counts.legal_at_once += outcome == "legal" and decision.attempt == 0
-        counts.illegal += outcome == "illegal"
-        counts.unreadable += outcome == "unreadable"
-        counts.truncated += outcome == "truncated"
-        counts.late += outcome == "late"
+        if outcome != "legal":
+            setattr(counts, outcome, getattr(counts, outcome) + 1)
         counts.seconds += reply.seconds
-        counts.prompt_tokens += reply.prompt_tokens or 0
-        counts.completion_tokens += reply.completion_tokens or 0
+        counts.prompt_tokens += said.prompt_tokens or 0
+        counts.completion_tokens += said.completion_tokens or 0
         gives_up = action is None and decision.attempt == self.retries
         if gives_up:
             action = FORFEIT if self.fallback == "forfeit" else self._random(decision)
@@ -391,16 +338,16 @@ class TextAgent:
                 attempt=decision.attempt,
                 messages=decision.conversation.messages,
                 order=decision.order,
-                answer=text,
-                reasoning=reply.reasoning,
-                finish=reply.finish,
+                answer=said.text,
+                reasoning=said.reasoning,
+                finish=said.finish,
                 outcome=outcome,
                 error=error,
                 action=label,
                 fallback=gives_up,
                 seconds=reply.seconds,
-                prompt_tokens=reply.prompt_tokens,
-                completion_tokens=reply.completion_tokens,
+                prompt_tokens=said.prompt_tokens,
+                completion_tokens=said.completion_tokens,
                 game=self._game,
                 allowed=self.seconds,
             )
@@ -408,8 +355,8 @@ class TextAgent:
         counts.decisions += action is not None
         counts.fallbacks += gives_up
         decision.action = action
-        said = spoken(text or "")[-_SENT_BACK:].strip() or "…"
-        decision.conversation.answer(said, error if action is None else None)
+        shown = spoken(said.text)[-_SENT_BACK:].strip() or "…"
+        decision.conversation.answer(shown, error if action is None else None)
         decision.attempt += 1
         return action is not None
 
@@ -422,18 +369,24 @@ class TextAgent:
         """Return the JSON schema of the legal answers of a decision: an object with the name of an action."""
         names = [entry["label"] for entry in listed(self.game, decision.state, decision.seat, decision.order)]
         shown = names if self.disguise is None else [*map(self.disguise, names)]
+        properties = {"action": {"type": "string", "enum": shown}}
         return {
             "type": "object",
-            "properties": {"action": {"type": "string", "enum": shown}},
+            "properties": properties,
             "required": ["action"],
             "additionalProperties": False,
         }
 
 
-def _number(tokens: int | None) -> int | None:
-    return None if tokens is None else as_integer(tokens, "the number of tokens", "at least 0", 0)
-
-
-def _storable(text: Any) -> str:
-    """Return a model's text without lone surrogates, cut behind the limit."""
-    return str(text)[: LIMIT + 1].encode("utf-8", "replace").decode()
+def _checked(answer: Any) -> Completion:
+    """Return what a model's function has returned, without lone surrogates, texts cut behind the limit."""
+    completion = Completion(answer) if isinstance(answer, str) else answer
+    if not isinstance(completion, Completion) or not isinstance(completion.text, str):
+        raise TypeError(f"complete must return a text or a Completion, not {type(answer).__name__}")
+    for name, value in completion._asdict().items():
+        if name.endswith("tokens"):
+            checked: Any = None if value is None else as_integer(value, name, "at least 0", 0)
+        else:
+            checked = str(value)[: LIMIT + 1].encode("utf-8", "replace").decode()
+        completion = completion._replace(**{name: checked})
+    return completion

@@ -157,13 +157,7 @@ def match(labels: Sequence[str], legal: Sequence[int], answer: str, mode: Mode) 
 
 
 def spoken(answer: str) -> str:
-    """Return an answer without thoughts.
-
-    Example:
-        >>> from garden_agents.text.answers import spoken
-        >>> spoken("<think>ACTION: 1</think>ACTION: 2<think>or 3")
-        'ACTION: 2'
-    """
+    """Return an answer without thoughts."""
     *_, rest = _CLOSING.split(answer)
     return _OPENING.split(rest)[0]
 
@@ -174,11 +168,6 @@ def named(answer: str, form: str) -> list[str]:
     Args:
         answer: the model's text.
         form: the form of the line, which does not count if it is only repeated.
-
-    Example:
-        >>> from garden_agents.text.answers import named
-        >>> named("Blue is scarce.\\n**ACTION:** plant blue", "ACTION: <name>")
-        ['plant blue']
     """
     text = _ended(unicodedata.normalize("NFKC", spoken(answer)))
     lines = [line[1].strip(_MARKS) for line in _LINE.finditer(text) if form not in line[0]]

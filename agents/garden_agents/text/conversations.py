@@ -18,13 +18,7 @@ _CHARACTERS = 3  # per token, at least; measured: 3.7 with the tokens of SmolLM2
 
 
 def tokens_of(messages: Sequence[Message]) -> int:
-    """Return about how many tokens messages have; most models count fewer.
-
-    Example:
-        >>> from garden_agents.text.conversations import tokens_of
-        >>> tokens_of([{"role": "user", "content": "Your move."}])
-        4
-    """
+    """Return about how many tokens messages have; most models count fewer."""
     return sum(-(-len(message["content"]) // _CHARACTERS) for message in messages)
 
 

@@ -6,7 +6,7 @@ import itertools
 import re
 import textwrap
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
@@ -25,18 +25,6 @@ RULES: tuple[Rules, ...] = ("short", "full", "none")
 
 _LISTED = 12  # largest number of actions that the description of a notation lists
 _UNLISTED = ("num_players", "reward")  # options that the prompt states elsewhere, or that no player needs
-
-
-class History(NamedTuple):
-    """The decisions of a game so far, in the order of play, as `Batch.history.of(row)` returns them.
-
-    Attributes:
-        states: state records (k,), before each decision.
-        actions: int64 (k,).
-    """
-
-    states: np.ndarray
-    actions: np.ndarray
 
 
 def prompt(
@@ -58,8 +46,8 @@ def prompt(
         game: the game with its options.
         state: a state record in which `seat` is the player to move.
         seat: the model's seat.
-        history: states and actions of the game so far, see `History`; the prompt reports those since the seat's last
-            decision. None: it reports none.
+        history: state records (k,) before each decision of the game so far, and actions, int64 (k,), as
+            `Batch.history.of(row)`; the prompt reports those since the seat's last decision. None: it reports none.
         mode: what the prompt says about actions. "legal": it lists and describes the legal actions. "form": it explains how
             actions are written, but not which ones are legal.
         rules: "short": the game's summary; "full": all rules but those of rewards; "none": no rules.

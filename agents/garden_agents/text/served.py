@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from garden_agents.text.agent import SECONDS, Completion, TextAgent
+from garden_agents.text.agent import SECONDS, TextAgent
 from garden_agents.text.prompts import Message
+from garden_agents.text.transcripts import Completion
 from garden_core.checks import as_integer
 from garden_core.game import Game
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Container, Mapping
 from typing import Any, get_args
 
@@ -73,9 +74,10 @@ class Session:
         max_prompt_tokens: int = MAX_PROMPT_TOKENS,
     ) -> None:
         self.game, self.seat = game, as_seat(seat, game.num_players)
-        self.mode, self.rules, self.seed = mode, rules, seed
-        self.retries = as_integer(retries, "retries", "at least 0", 0)
-        self._disguise = None if disguise is None else Disguise(game, disguise)
+        self.seed, self.retries = seed, as_integer(retries, "retries", "at least 0", 0)
+        renamed = None if disguise is None else Disguise(game, disguise)
+        self._prompt = functools.partial(prompt, game, mode=mode, rules=rules, disguise=renamed)
+        self._parse = functools.partial(parse, game, mode=mode, disguise=renamed)
         self._opponent = None if opponent is None else load_agent(opponent, game, seed)
         seats = range(game.num_players) if opponent is None else (self.seat,)
         self._conversations = {each: Conversation(max_prompt_tokens) for each in seats}
@@ -145,16 +147,7 @@ class Session:
             raise TypeError(f"an answer is a text, not {type(text).__name__}")
         conversation, outcomes = self._conversations[self.seat], self.outcomes[self.seat]
         try:
-            action = parse(
-                self.game,
-                self._batch.states[0],
-                self.seat,
-                text,
-                finish=finish,
-                mode=self.mode,
-                disguise=self._disguise,
-                order=self._order,
-            )
+            action = self._parse(self._batch.states[0], self.seat, text, finish=finish, order=self._order)
         except AnswerError as error:
             outcomes[error.outcome] += 1
             self._wrong += 1
@@ -230,15 +223,5 @@ class Session:
             return
         assert self._batch.history is not None
         self.seat = mover
-        self._conversations[mover].ask(
-            *prompt(
-                self.game,
-                self._batch.states[0],
-                mover,
-                self._batch.history.of(0),
-                mode=self.mode,
-                rules=self.rules,
-                disguise=self._disguise,
-                order=self._order,
-            )
-        )
+        asked = self._prompt(self._batch.states[0], mover, self._batch.history.of(0), order=self._order)
+        self._conversations[mover].ask(*asked)

@@ -22,15 +22,37 @@ CHUNK = 100_000
 """Bytes that are read at a time from its end."""
 
 
-class Reply(NamedTuple):
-    """A model's reply; `text` is None if it was late."""
+LATE = "late"
+"""What stands for the reason why an answer ended if there was none in time."""
 
-    text: str | None
-    finish: str = ""
-    reasoning: str = ""
+
+class Completion(NamedTuple):
+    """A model's answer.
+
+    Attributes:
+        text: the answer.
+        prompt_tokens, completion_tokens: numbers of tokens, None where unknown.
+        finish: why it ended, as OpenAI's `finish_reason`; "length": at the limit of tokens, so that it does not count.
+        reasoning: thoughts apart from the answer, for the transcript.
+
+    Example:
+        >>> from garden_agents.text import Completion
+        >>> Completion("ACTION: pass", prompt_tokens=900, completion_tokens=3).completion_tokens
+        3
+    """
+
+    text: str
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
-    seconds: float = 0.0
+    finish: str = "stop"
+    reasoning: str = ""
+
+
+class Reply(NamedTuple):
+    """A completion, without text and with `finish` LATE if there was none in time, and how long it took."""
+
+    completion: Completion
+    seconds: float
 
 
 Natural = Annotated[int, msgspec.Meta(ge=0)]
@@ -53,12 +75,11 @@ class Line(msgspec.Struct, forbid_unknown_fields=True):
     messages: list[dict[str, str]]
     order: Natural
     """seed of the order of the list of actions, see `garden_agents.text.prompt`"""
-    answer: str | None
-    """None if it was late"""
+    answer: str
     reasoning: str
     """thoughts that the server hands over apart from the answer"""
     finish: str
-    """why the answer ended, as the server says: "length" at its limit of tokens"""
+    """why the answer ended, as the server says: "length" at its limit of tokens; LATE if there was none in time"""
     outcome: str
     """legal, illegal, unreadable, truncated or late"""
     error: str
@@ -125,7 +146,8 @@ class Transcript:
         line = self._known.get(key)
         if line is None:
             return None
-        return Reply(*(getattr(line, "answer" if name == "text" else name) for name in Reply._fields))
+        tokens = line.prompt_tokens, line.completion_tokens
+        return Reply(Completion(line.answer, *tokens, line.finish, line.reasoning), line.seconds)
 
     def add(self, line: Line) -> None:
         """Append a line, unless the file had its attempt when it was opened."""

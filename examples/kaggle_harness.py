@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-
 from garden_agents.text.answers import AnswerError, match, named
 from garden_agents.text.prompts import FORMS, Rules, prompt
+
 from garden_core.game import Game
 
 
@@ -43,13 +43,12 @@ def observe(
     Responses name legal moves only by name, so the mode of the prompt is "form".
 
     Example:
-        >>> from garden_agents.text import kaggle
         >>> from garden_core import Batch, make
         >>> batch = Batch(make("cacti"), 1)
         >>> batch.reset(seed=1)
-        >>> observation = kaggle.observe(batch.game, batch.states[0], seat=0)
-        >>> moves = kaggle.get_legal_moves(observation)
-        >>> kaggle.parse_response("ACTION: Grow star.", list(moves.values()))
+        >>> observation = observe(batch.game, batch.states[0], seat=0)
+        >>> moves = get_legal_moves(observation)
+        >>> parse_response("ACTION: Grow star.", list(moves.values()))
         ParseResult(legal_action='grow star', raw_action='Grow star.')
     """
     over = bool(state["terminated"] or state["truncated"])
