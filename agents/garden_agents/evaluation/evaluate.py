@@ -461,6 +461,8 @@ def _table(anchors: Anchors, meetings: list[Meeting]) -> dict[str, Any]:
 def page_of(evaluation: dict[str, Any]) -> str:
     """Return the results as a page of Markdown."""
     disguised = "" if evaluation["disguise"] is None else f", disguised with seed {evaluation['disguise']}"
+    if evaluation["private_cards"] is not None:
+        disguised += f", other cards with seed {evaluation['private_cards']} (the opponents' ratings are those with the packaged ones)"
     lines = [
         f"# Evaluation of `{one_line(evaluation['agent'])}`",
         "",
