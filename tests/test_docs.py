@@ -62,7 +62,7 @@ LONGEST = {
     "printed-values.md": 185,
     "rewards.md": 135,
     "commands.md": 190,
-    "agents.md": 90,
+    "agents.md": 91,
     "files.md": 70,
     "guarantees.md": 50,
     "glossary.md": 60,

@@ -340,12 +340,3 @@ def test_results_stay_when_the_picture_does_not_fit_on_the_disk(tmp_path, monkey
     assert message == f"error: {tmp_path / 'x.png'}: No space left on device"
     assert "greedy" in printed
     assert json.loads((tmp_path / "x.json").read_text("utf-8"))["results"][0]["games"] == 4
-
-
-def test_an_agent_that_writes_a_transcript_does_not_change_by_it(tmp_path, monkeypatch):
-    monkeypatch.setenv("TRANSCRIPT", str(tmp_path / "t.jsonl"))
-    words = "arena cacti random own_agents:writing --games 4 --processes 1 --output"
-    for _ in range(2):
-        assert garden(words, tmp_path / "arena.json").returncode == 0
-    assert len((tmp_path / "arena.games.jsonl").read_text("utf-8").splitlines()) == 2  # a head, and one block
-    assert (tmp_path / "t.jsonl").stat().st_size > 0

@@ -674,7 +674,7 @@ def test_evaluate_refuses_a_folder_of_the_same_agent_with_other_code(evaluated, 
         sys.modules.pop("evaluated_agent", None)
         if refused:
             with pytest.raises(
-                SystemExit, match=r"tables\.cacti-2\.agent is '[0-9a-f]{16}', not '[0-9a-f]{16}'"
+                SystemExit, match=r"tables\.cacti-2\.agent is '\?[0-9a-f]{16}', not '\?[0-9a-f]{16}'"
             ):
                 evaluated(agent="evaluated_agent:make")
         else:

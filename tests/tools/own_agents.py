@@ -2,7 +2,6 @@
 
 import os
 import zlib
-from pathlib import Path
 
 import numpy as np
 
@@ -119,21 +118,3 @@ def giving_up(game, seed):
 def one_of_two(game, seed):
     """Play greedily or at random, by the seed: of two such agents, neither is stronger before they are made."""
     return (RandomPolicy if seed % 2 else GreedyPolicy)(seed)
-
-
-def writing(game, seed):
-    """Play at random, and write a transcript."""
-    from garden_agents.text.transcripts import Line, Transcript
-
-    transcript, policy = Transcript(Path(os.environ["TRANSCRIPT"])), RandomPolicy(seed)
-
-    def choose(batch, rows):
-        names = dict.fromkeys(("key", "model", "answer", "reasoning", "finish", "outcome", "error"), "x")
-        numbers = dict.fromkeys(
-            ("game_seed", "seat", "decision", "attempt", "order", "seconds", "allowed"), 0
-        )
-        nothing = dict.fromkeys(("action", "prompt_tokens", "completion_tokens"))
-        transcript.add(Line(**names, **numbers, **nothing, messages=[], fallback=False, game={}))
-        return policy(batch, rows)
-
-    return choose

@@ -45,9 +45,9 @@ from garden_agents.evaluation.matches import (
     use_one_torch_thread,
 )
 from garden_agents.evaluation.ratings import rate_against
-from garden_agents.identity import identity_of, import_recorded
+from garden_agents.identity import identity_of
 from garden_agents.progress import progress_bar
-from garden_agents.registry import accepts, arguments_of, code_of, load_agent, make_game, maker_of
+from garden_agents.registry import accepts, arguments_of, load_agent, make_game, maker_of
 from garden_agents.text.agent import TextAgent
 from garden_agents.text.conversations import tokens_of
 from garden_agents.text.disguises import private_data
@@ -308,9 +308,7 @@ def _agent_arguments(arguments: Arguments) -> tuple[dict[str, Any], bool]:
     Raises:
         ValueError: if it takes no argument `disguise`, and the command has one.
     """
-    a, code = arguments, code_of(arguments.agent)
-    if code:
-        import_recorded(code)
+    a = arguments
     make, named = maker_of(a.agent), arguments_of(a.agent)
     given = {"disguise": a.disguise, "base_url": a.base_url}
     given = {key: value for key, value in given.items() if value is not None}
