@@ -71,7 +71,7 @@ class Recorder:
                 self._warned = True
                 warnings.warn(
                     f"a game of {self.game.name} is not recorded: it was not played here from its deal on, "
-                    "but a position was put in (set_state, set_states)",
+                    "but a position was put in (set_states)",
                     stacklevel=1,
                 )
             return

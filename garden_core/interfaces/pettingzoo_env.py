@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import copy
 import functools
-import hashlib
 import secrets
 from collections.abc import Callable
 from typing import Any
@@ -317,106 +315,6 @@ class GardenEnv(AECEnv[str, Observation, int]):
 
     def _seat(self, agent: str) -> int:
         return self.possible_agents.index(agent)
-
-    def get_state(self) -> dict[str, Any]:
-        """Return the game in progress for `set_state`: picklable and independent of this environment.
-
-        Before the first reset the state contains no game.
-        """
-        state = copy.deepcopy({name: getattr(self, name, None) for name in _IN_PROGRESS})
-        return {"game": self._identity(), **state, "checksum": _checksum(state)}
-
-    def set_state(self, state: dict[str, Any]) -> None:
-        """Continue from a state that `get_state` of an environment with an equal game and build of the rules returned.
-
-        If games are recorded, this game is recorded only if the other environment records or draws too, so that its state
-        contains all decisions; otherwise there is a warning when it ends. The current game is dropped and not recorded.
-
-        Raises:
-            ValueError: for anything else, including a state of other options and one that was changed; nothing changes.
-        """
-        if not isinstance(state, dict) or set(state) != {"game", *_IN_PROGRESS, "checksum"}:
-            raise ValueError("this is not a state that get_state() returned")
-        other, own = state["game"], self._identity()
-        if not (isinstance(other, dict) and _shown(other) == _shown(own)):
-            raise ValueError(
-                "this state comes from another game, other options or another build of the rules: "
-                + "; ".join(_differences(other, own))
-            )
-        try:
-            kept = copy.deepcopy({name: state[name] for name in _IN_PROGRESS})
-            whole = _shown(state["checksum"]) == _shown(_checksum(kept))
-        except (ValueError, TypeError, RecursionError):  # from values that no state contains
-            whole = False
-        if not whole:
-            raise ValueError("this state was changed after get_state() returned it")
-        self.__dict__.update(kept)
-        self._decisions = (self._decisions or []) if self._follows() else None
-
-    def _identity(self) -> dict[str, Any]:
-        """Return the values that must be equal in two environments that exchange states."""
-        game = self.game
-        files = {
-            name: hashlib.sha256(file.content.encode()).hexdigest()[:16] for name, file in game.data.items()
-        }
-        return {
-            "name": game.name,
-            "options": {**game.option_values, **files},
-            "data": game.data_digest,
-            "build": (game.state_dtype.names or ("",))[-1],
-        }
-
-
-_IN_PROGRESS = (
-    "states",
-    "_observation",
-    "_mask",
-    "_seed",
-    "_episode",
-    "_process",
-    "_dealt",
-    "agents",
-    "agent_selection",
-    "rewards",
-    "_cumulative_rewards",
-    "terminations",
-    "truncations",
-    "infos",
-    "_skip_agent_selection",
-    "_decisions",
-)
-
-
-def _shown(value: object) -> str:
-    """Return `repr(value)`, which differs for different types; "" if it fails."""
-    try:
-        return repr(value)
-    except (ValueError, RecursionError):
-        return ""
-
-
-def _differences(other: Any, own: dict[str, Any]) -> list[str]:
-    """Describe the values of `own` that differ in `other`, including each option."""
-    differences = []
-    for key, value in own.items():
-        theirs = other.get(key) if isinstance(other, dict) else None
-        if isinstance(value, dict) and isinstance(theirs, dict):
-            differences += _differences(theirs, value)
-        elif _shown(theirs) != _shown(value):
-            differences.append(f"{key} {short(theirs)}, here {short(value)}")
-    return differences
-
-
-def _checksum(state: dict[str, Any]) -> str:
-    """Return a digest of the keys and values of a game in progress, of arrays by dtype, shape and content."""
-    digest = hashlib.sha256()
-    for name in _IN_PROGRESS:
-        value = state[name]
-        if isinstance(value, np.ndarray):
-            digest.update(f"{name} {value.dtype} {value.shape}".encode() + value.tobytes())
-        else:
-            digest.update(f"{name} {value!r}".encode())
-    return digest.hexdigest()
 
 
 env: Callable[..., GardenEnv] = GardenEnv

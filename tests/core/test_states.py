@@ -24,15 +24,6 @@ def pickled(value):
     return pickle.loads(pickle.dumps(value))
 
 
-def carried_over(env):
-    """Return another environment, in play before, that has taken over the state."""
-    other = GardenEnv(env.game)
-    other.reset(99)
-    aec_rest(other, 0, stop=5)
-    other.set_state(pickled(env.get_state()))
-    return other
-
-
 @pytest.mark.parametrize("record", ["state_dtype", "params_dtype"])
 @pytest.mark.parametrize("name", list_games())
 def test_records_have_no_padding(name, record):
@@ -53,7 +44,7 @@ def test_a_copied_environment_plays_on_alike(name, options):
     env, half = GardenEnv(name, **options), len(batch_record(name, options, 8)) // 2
     env.reset(8)
     aec_rest(env, 0, stop=half)
-    others = {way.__name__: way(env) for way in (carried_over, pickled, copy.deepcopy)}
+    others = {way.__name__: way(env) for way in (pickled, copy.deepcopy)}
     shown = env.last()
     rest = aec_rest(env, half)
     assert len(rest) > min(5, half // 2), "the game is far from its end"

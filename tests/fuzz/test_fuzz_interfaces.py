@@ -179,11 +179,7 @@ INTERFACES = {
             "step": 0,
             **dict.fromkeys(("last", "snapshot", "render", "_repr_svg_", "agent_iter")),
         },
-        passing("step", "observe", "render", "set_state")
-        | {
-            "reset seed": by_name,
-            "set_state part": lambda env, value: env.set_state(env.get_state() | {"states": value}),
-        },
+        passing("step", "observe", "render") | {"reset seed": by_name},
         plain("last", "snapshot", "_repr_svg_", "agent_iter") | {"step None": lambda env, _: env.step(None)},
     ),
     "Env": Interface(

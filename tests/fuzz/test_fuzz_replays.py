@@ -13,7 +13,6 @@ from variants import GAMES, shortened
 from garden_core import GreedyPolicy, RandomPolicy, Replay, ReplayError, make, record
 from garden_core.files.data import DataFile
 from garden_core.files.replay import LIMIT
-from garden_core.interfaces import GardenEnv
 
 LONG = 25
 """Decisions of a replay; more would make its thousands of copies slow to check."""
@@ -39,9 +38,6 @@ def loaded(path):
     """Load a file; what comes out can be played, shown, kept and loaded again."""
     replay, _ = fuzzing.outcome(lambda: Replay.load(path), ReplayError, names=path.name)
     if replay is not None:
-        env = GardenEnv(replay.game)
-        env.reset(0)
-        env.set_state(env.get_state())
         again = path.with_name("again.json")
         replay.save(again)
         assert Replay.load(again).actions == replay.actions

@@ -1,16 +1,14 @@
-"""States that were never dealt, and forged ones: harmless to every generic function, refused by `set_state`."""
+"""States that were never dealt, and forged positions: harmless to every generic function."""
 
-import copy
 import random
 
 import fuzzing
 import numpy as np
 import pytest
 from playing import dealt, positions
-from variants import VARIANTS, each_variant, has_picture
+from variants import each_variant, has_picture
 
 from garden_core import PositionError, RandomPolicy, kernels, make
-from garden_core.interfaces import GardenEnv
 
 
 @each_variant
@@ -33,81 +31,6 @@ def test_undealt_states_are_harmless(name, options):
         for seat in (None, *range(game.num_players)):
             assert game.text(state, seat)
             assert not has_picture(game) or game.svg(state, seat).startswith("<svg")
-
-
-# --- set_state ---
-
-
-def in_play(name, options, seed=3, decisions=12):
-    env = GardenEnv(name, **options)
-    env.reset(seed)
-    for _ in range(decisions):
-        if any(env.terminations.values()) or any(env.truncations.values()):
-            env.reset()
-        env.step(int(env.last()[0]["action_mask"].argmax()))
-    return env
-
-
-def forged(state, rng):
-    """Return a state with one to three faults; arrays are changed in a byte, a type or a shape."""
-    changed = copy.deepcopy(state)
-    for _ in range(rng.randint(1, 3)):
-        key = rng.choice(list(changed))
-        value = changed[key]
-        kind = rng.randrange(5)
-        if kind == 0:
-            del changed[key]
-        elif kind == 1:
-            changed[rng.choice(fuzzing.STRANGE_TEXTS)] = value
-        elif isinstance(value, np.ndarray) and kind < 4:
-            raw = bytearray(value.tobytes())
-            raw[rng.randrange(len(raw))] ^= 1 << rng.randrange(8)
-            flipped = np.frombuffer(bytes(raw), value.dtype).reshape(value.shape)
-            changed[key] = rng.choice([flipped, value[:0], value[None], np.zeros_like(value)])
-        elif isinstance(value, dict) and kind < 4:
-            changed[key] = fuzzing.mutated(value, rng)
-        else:
-            changed[key] = rng.choice(fuzzing.STRANGE_ARGUMENTS)
-        if not changed:
-            break
-    return changed
-
-
-@each_variant
-@pytest.mark.parametrize("numbers", fuzzing.blocks(max(25, fuzzing.CASES // 8)), ids=str)
-def test_forged_states_are_refused_and_change_nothing(name, options, numbers):
-    env = in_play(name, options)
-    before = env.get_state()
-    for number in numbers:
-        state = forged(before, random.Random(number))
-        _, error = fuzzing.outcome(lambda state=state: env.set_state(state), ValueError)
-        assert error is not None or repr(state) == repr(before)
-        assert repr(env.get_state()) == repr(before)
-    env.set_state(before)
-    assert repr(env.get_state()) == repr(before)
-
-
-def test_other_values_than_states_are_refused():
-    env = in_play("cacti", {})
-    before = env.get_state()
-    for value in (*fuzzing.STRANGE_ARGUMENTS, before | {"game": before["game"] | {"build": "build_0"}}):
-        _, error = fuzzing.outcome(lambda value=value: env.set_state(value), ValueError)
-        assert error is not None
-        assert repr(env.get_state()) == repr(before)
-
-
-@pytest.fixture(scope="module")
-def states():
-    """A state of every variant in play."""
-    return [in_play(name, options).get_state() for name, options in VARIANTS]
-
-
-@each_variant
-def test_states_of_other_games_are_refused(name, options, states):
-    env = in_play(name, options)
-    for (other_name, other), state in zip(VARIANTS, states, strict=True):
-        _, error = fuzzing.outcome(lambda state=state: env.set_state(state), ValueError)
-        assert (error is None) == ((name, options) == (other_name, other))
 
 
 # --- positions and records, from_snapshot and set_states ---

@@ -125,21 +125,6 @@ def test_copies_go_on_as_their_original(make, again):
     assert dealt(other) == from_elsewhere == dealt(env)
 
 
-def test_a_state_of_pettingzoo_goes_on_as_its_original():
-    env, other = cacti_v0.env(), cacti_v0.env()
-    env.reset(seed=1)
-    state = pickle.dumps(env.get_state())
-
-    def continued():
-        other.set_state(pickle.loads(state))
-        other.reset()
-        return other.states.tobytes()
-
-    (from_elsewhere,) = in_children(continued, 1)
-    env.reset()
-    assert from_elsewhere == env.states.tobytes()
-
-
 def test_games_dealt_by_steps_differ_and_the_current_ones_go_on():
     batch = Batch("cacti", 3)
     batch.reset(seed=1)

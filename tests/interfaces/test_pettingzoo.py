@@ -6,8 +6,6 @@ import pytest
 from pig import HOLD, ROLL, Pig
 from variants import each_table, each_variant, has_picture
 
-from cacti_env import Cacti
-from cacti_env.cards import PACKAGED
 from garden_core import Batch, make
 from garden_core.interfaces import pettingzoo_env
 from garden_core.interfaces.pettingzoo_env import GardenEnv, module_env
@@ -136,20 +134,6 @@ def test_environment_of_a_game_takes_no_options():
         GardenEnv(Pig, goal=0)
     with pytest.raises(TypeError, match="options are chosen already; not taken: goal"):
         GardenEnv(Pig(), goal=50)
-
-
-def test_equal_games_from_different_files_exchange_states(tmp_path):
-    content = PACKAGED.read_text("utf-8")
-    environments = []
-    for name in ("one.toml", "two.toml"):
-        (tmp_path / name).write_text(content.replace("points = 5", "points = 6"), "utf-8")
-        environments.append(GardenEnv(Cacti, cards=tmp_path / name))
-        environments[-1].reset(seed=len(name))
-    one, other = environments
-    other.set_state(one.get_state())
-    assert other.states.tobytes() == one.states.tobytes()
-    with pytest.raises(ValueError, match="other options"):
-        GardenEnv(Cacti).set_state(one.get_state())
 
 
 # PettingZoo's own warnings for every environment with an action mask in a dict of observations.

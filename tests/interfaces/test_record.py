@@ -100,18 +100,12 @@ def test_a_refused_call_records_nothing(tmp_path):
     assert [each.actions for each in replays(tmp_path)] == [actions]
 
 
-@pytest.mark.parametrize("way", ["set_state", "copy", "pickle"])
+@pytest.mark.parametrize("way", COPIES)
 def test_a_game_that_goes_on_elsewhere_is_recorded_whole(way, tmp_path):
     env = GardenEnv(Mars, record=tmp_path)
     env.reset(seed=1)
     actions = play(env, 9)
-    if way == "set_state":
-        kept = env.get_state()
-        play(env, 5)
-        other = GardenEnv(Mars, record=tmp_path)
-        other.set_state(kept)
-    else:
-        other = COPIES[way](env)
+    other = COPIES[way](env)
     actions += play(other)
     recorded_games = replays(tmp_path)
     assert [(each.actions, end(each)) for each in recorded_games] == [(actions, other.states[0].tobytes())]
@@ -128,27 +122,6 @@ def test_a_learners_copy_records_too(way, tmp_path):
     one, two = replays(tmp_path)
     assert one == two
     assert end(one) == env.learner.batch.states[0].tobytes()
-
-
-def test_a_game_of_unknown_decisions_is_left_out(tmp_path):
-    plain = GardenEnv(Mars)
-    plain.reset(seed=1)
-    play(plain, 9)
-    env = GardenEnv(Mars, record=tmp_path)
-    env.reset(seed=1)
-    play(env, 9)
-    env.set_state(plain.get_state())
-    with pytest.warns(UserWarning, match=r"a game of mars is not recorded: .*\(set_state, set_states\)"):
-        play(env)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        env.set_state(plain.get_state())
-        play(env, 2)
-        env.reset()
-        assert not replays(tmp_path)
-        play(env, 3)
-        env.close()
-    assert len(replays(tmp_path)) == 1
 
 
 def test_a_full_disk_raises_after_the_step(tmp_path, monkeypatch):
