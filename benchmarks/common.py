@@ -8,6 +8,7 @@ import importlib.metadata
 import json
 import os
 import platform
+import re
 import statistics
 import subprocess
 import sys
@@ -26,6 +27,8 @@ from garden_core.batch.policies import ask
 from garden_core.files.disk import write_atomically, write_json
 
 RESULTS = Path(__file__).parent / "results"
+WINDOWS = "GARDEN_WINDOWS" in os.environ
+"""Whether result files also contain each window that was measured."""
 
 Work = Callable[[int], tuple[float, float]]
 """Do an amount of work; return the number of units and their seconds."""
@@ -151,9 +154,10 @@ def _rate(done: float, spent: float) -> float:
 
 
 def spread(values: Iterable[float]) -> dict[str, Any]:
-    """Return median, min, max and all of `values`, in their order, to four digits."""
+    """Return median, min and max of `values`, to four digits; with WINDOWS also all of them, in their order."""
     values = [float(f"{value:.4g}") for value in values]
-    return {"median": statistics.median(values), "min": min(values), "max": max(values), "all": values}
+    found = {"median": statistics.median(values), "min": min(values), "max": max(values)}
+    return found | {"all": values} if WINDOWS else found
 
 
 # --- trainings ---
@@ -202,10 +206,20 @@ def train(folder: Path, result: str, command: Sequence[str], resume: Sequence[st
 # --- result files ---
 
 
+def shown(results: Any) -> str:
+    """Return results as JSON, one line for each entry and for each list of numbers or texts."""
+    text = json.dumps(results, indent=1)
+
+    def joined(listed: re.Match[str]) -> str:
+        return re.sub(r"\n\s*", "", re.sub(r",\n\s*", ", ", listed[0]))
+
+    return re.sub(r"\[\n[^\[\]{}]*\]", joined, text) + "\n"
+
+
 def save(folder: Path, name: str, settings: dict[str, Any], measurements: list[dict[str, Any]]) -> None:
     """Write NAME.json into `folder`, atomically."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{name}.json"
     results = {"benchmark": name, "facts": facts(), "settings": settings, "measurements": measurements}
-    write_atomically(path, (json.dumps(results, indent=1) + "\n").encode())
+    write_atomically(path, shown(results).encode())
     print(f"\nwritten: {path}")
