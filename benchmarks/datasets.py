@@ -19,8 +19,8 @@ from torch.utils.data import DataLoader
 
 from benchmarks import common
 from garden_core import list_games, make
-from garden_core.files.dataset import Dataset
 from garden_core.interfaces.torch_dataset import TorchDataset
+from garden_core.recorded.dataset import Dataset
 
 
 @dataclass

@@ -14,8 +14,8 @@ from garden_agents.registry import load_agent
 from PIL import Image, ImageSequence
 
 from garden_core import make
-from garden_core.files.replay import Replay, record
-from garden_core.render.film import save_film
+from garden_core.recorded.film import save_film
+from garden_core.recorded.replay import Replay, record
 
 FOLDER = Path(__file__).with_name("pictures")
 

@@ -15,13 +15,13 @@ from garden_core.errors import (
     ReplayError,
     UntrustedError,
 )
-from garden_core.files.dataset import Dataset
-from garden_core.files.replay import Replay, record
 from garden_core.game import Game, Part
 from garden_core.jit import compiled, kernels
 from garden_core.options import Option
+from garden_core.recorded.dataset import Dataset
+from garden_core.recorded.film import picture, save_film, save_page
+from garden_core.recorded.replay import Replay, record
 from garden_core.registry import list_games, make, untrusted_game
-from garden_core.render.film import picture, save_film, save_page
 
 __all__ = [
     "Batch",

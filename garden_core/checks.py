@@ -56,6 +56,11 @@ def as_integer(
     return number
 
 
+def is_number(value: Any) -> bool:
+    """Return whether a value is a finite number, no bool."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
 def check_choice(value: Any, name: str, choices: Sequence[str]) -> None:
     """Raise ValueError unless `value` is one of `choices`; the message contains `name`."""
     if not (isinstance(value, str) and value in choices):

@@ -23,7 +23,7 @@ DIST = ROOT / "dist"
 
 PLAY = """
 import gymnasium, garden_core, garden_agents
-from garden_core.files.replay import Replay, record
+from garden_core.recorded.replay import Replay, record
 from garden_core.batch.policies import GreedyPolicy, RandomPolicy
 from garden_core.interfaces.pettingzoo_env import env as make_env
 

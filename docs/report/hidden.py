@@ -21,7 +21,7 @@ from garden_agents.evaluation import compare
 
 from benchmarks import common
 from garden_core import Batch, Policy, make
-from garden_core.files.game_files import content_of
+from garden_core.recorded.game_files import content_of
 
 PLAIN = "--critic own --no-predict"
 WAYS = (

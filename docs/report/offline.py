@@ -17,7 +17,7 @@ from garden_agents.evaluation import record
 from benchmarks import common
 from examples import offline
 from garden_core import make
-from garden_core.files.game_files import content_of
+from garden_core.recorded.game_files import content_of
 
 AGENTS = ["random", "greedy"]
 

@@ -10,7 +10,7 @@ import contextlib
 import copy
 import operator
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -29,7 +29,6 @@ from garden_core.batch.seats import (
     record_dtype,
 )
 from garden_core.checks import as_integer, check_choice, check_illegal, require_reset, short
-from garden_core.files.recorder import Folder, Recorder
 from garden_core.game import Game
 from garden_core.jit import records
 from garden_core.jit.loops import DEAL
@@ -64,10 +63,11 @@ class Learner:
             reward -1, for algorithms without action masks.
         max_steps: truncate a game after this many decisions of the learner, without further reward; None for no limit
             other than the game's own.
-        record: a folder for a replay of each game in which the learner has a turn, including games that a reset or `close`
-            cuts short (`garden_core.files.recorder.Recorder`). The games stay the same, but play more slowly.
+        on_game_end: called as `on_game_end(seed, actions, state)` with the seed of the deal, all actions and the last state
+            of each game in which the learner has a turn, including games that a reset or `close` cuts short; for example
+            `garden_core.recorded.recorder.Recorder(game, folder).save`. The games stay the same, but play more slowly.
         device: "cpu", or "cuda" for games and arrays on a GPU (`Batch`). A GPU supports only the opponents "random" and
-            "greedy" and autoreset in the same step, and neither `illegal`, `max_steps` nor `record`.
+            "greedy" and autoreset in the same step, and neither `illegal`, `max_steps` nor `on_game_end`.
 
     Attributes:
         batch: the games; its `states` can be read at any time.
@@ -111,7 +111,7 @@ class Learner:
         threads: int = 1,
         illegal: str = "raise",
         max_steps: int | None = None,
-        record: Folder | None = None,
+        on_game_end: Callable[[int, Sequence[int], Any], object] | None = None,
         device: str = "cpu",
     ) -> None:
         self.game = game = as_game(game, {})
@@ -130,7 +130,7 @@ class Learner:
         self.max_steps = max_steps
         self.opponents = _as_pool(opponents, game)
         kinds = [
-            BUILT_IN.index(opponent) if isinstance(opponent, str) and record is None else OUTSIDE
+            BUILT_IN.index(opponent) if isinstance(opponent, str) and on_game_end is None else OUTSIDE
             for opponent in self.opponents
         ]  # games are recorded outside compiled code, which sees each decision
         self._outside = OUTSIDE in kinds
@@ -140,7 +140,7 @@ class Learner:
         ):
             raise ValueError(
                 "on a GPU opponents are 'random' and 'greedy', autoreset is 'same_step', an illegal action raises, and "
-                "there is no max_steps and no record"
+                "there is no max_steps and no on_game_end"
             )
         target = self.batch.target
         self.rewards = target.zeros(n, np.float32)
@@ -149,9 +149,11 @@ class Learner:
         self.final_action_mask = np.ones((0 if self._on_gpu else n, game.num_actions), np.int8)
         self.final_seats = target.zeros(n, np.int64)
         self.final_drawn = target.zeros((n, game.num_players), np.int16)
-        self._recorder = None if record is None else Recorder(game, record)
+        self._on_game_end = on_game_end
         self._running: list[_RecordedGame | None] = [None] * n  # recorded games in play
-        self._finished: list[tuple[int, _RecordedGame, Any]] = []  # row, game and last state, not yet written
+        self._finished: list[
+            tuple[int, _RecordedGame, Any]
+        ] = []  # row, game and last state, not yet reported
         self._kinds = target.put(np.array(kinds, np.int64))
         seat_records = records(n, record_dtype(game.max_players))
         seat_records["last_action"] = -1
@@ -288,11 +290,7 @@ class Learner:
         self._write()
 
     def close(self) -> None:
-        """Write the unfinished games, if games are recorded.
-
-        Raises:
-            OSError: if a replay cannot be written.
-        """
+        """End the unfinished games, for `on_game_end`; raises what that raises."""
         self._cut_short(self.batch.all_rows)
         self._write()
 
@@ -365,7 +363,7 @@ class Learner:
         )
 
     def _play(self, rows: np.ndarray, actions: np.ndarray) -> None:
-        batch, recorded = self.batch, self._recorder is not None
+        batch, recorded = self.batch, self._on_game_end is not None
         before = (self._records[rows], batch.episodes[rows]) if recorded else ()
         autoreset = AUTORESETS.index(self.autoreset)
         if batch.target.play(batch.rows, self._seats, rows, actions, self._fixed_seat, autoreset):
@@ -419,17 +417,17 @@ class Learner:
 
     def _cut_short(self, rows: np.ndarray) -> None:
         """Collect the unfinished recorded games of `rows`."""
-        for row in rows.tolist() if self._recorder else ():
+        for row in rows.tolist() if self._on_game_end else ():
             if game := self._running[row]:
                 self._finished.append((row, game, self.batch.states[row].copy()))
                 self._running[row] = None
 
     def _write(self) -> None:
-        """Write the collected games in the order of their rows."""
+        """Report the collected games in the order of their rows."""
         finished, self._finished = sorted(self._finished, key=operator.itemgetter(0)), []
         for _, game, state in finished:
-            assert self._recorder is not None
-            self._recorder.save(*game, state)
+            assert self._on_game_end is not None
+            self._on_game_end(*game, state)
 
 
 class _RecordedGame(NamedTuple):

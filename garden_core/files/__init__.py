@@ -1,1 +1,1 @@
-"""Everything that is read from disk: replays, datasets, recordings, data files of games."""
+"""Reading and writing files: formats, arrays, data files of games, whole or not at all."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import gymnasium
@@ -12,12 +12,18 @@ from gymnasium.vector.utils import batch_space
 
 from garden_core.batch.learner import Learner, Opponents, Seat, Weights
 from garden_core.checks import as_integer, as_seed, as_seeds, check_choice, require_reset, short
-from garden_core.files.recorder import Folder
+from garden_core.game import Game
 from garden_core.interfaces.common import check_render_mode, render_row, spaces_of
+from garden_core.recorded.recorder import Folder, Recorder
 from garden_core.registry import AnyGame, as_game
 from garden_core.render.display import Display
 
 _METADATA: dict[str, Any] = {"render_modes": ["ansi", "rgb_array", "human"], "render_fps": 2}
+
+
+def _recording(game: Game, record: Folder | None) -> Callable[..., None] | None:
+    """Return what a `Learner` calls at the end of each game to record it in a folder; None for none."""
+    return None if record is None else Recorder(game, record).save
 
 
 class Env(gymnasium.Env):
@@ -39,7 +45,7 @@ class Env(gymnasium.Env):
         render_mode: "ansi" (a str), "rgb_array" (uint8 (H, W, 3)), "human" or None. "human" shows each reset and step in a
             window (pygame, the extra `human`) or below the cell of a notebook, at most `metadata["render_fps"]` per
             second. A window that the user closes stays closed until `close`, and the game continues.
-        record: a folder, created if missing, for a replay of each game (`garden_core.files.replay`), game-000001.json etc.,
+        record: a folder, created if missing, for a replay of each game (`garden_core.recorded.replay`), game-000001.json etc.,
             including games that a reset or `close` cuts short. None for no replays.
         **options: the game's options.
 
@@ -73,7 +79,14 @@ class Env(gymnasium.Env):
         self.metadata = dict(_METADATA)
         self.observation_space, self.action_space = spaces_of(self.game)
         self.learner = Learner(
-            self.game, 1, opponents, weights, seat, "disabled", illegal=illegal, record=record
+            self.game,
+            1,
+            opponents,
+            weights,
+            seat,
+            "disabled",
+            illegal=illegal,
+            on_game_end=_recording(self.game, record),
         )
         self._display = Display(self.game.title)
 
@@ -230,7 +243,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
             threads,
             illegal,
             max_episode_steps,
-            record,
+            _recording(self.game, record),
         )
         self.num_envs = self.learner.num_envs
         self.render_mode = render_mode

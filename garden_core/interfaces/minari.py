@@ -14,11 +14,12 @@ from minari.data_collector import EpisodeBuffer
 from minari.dataset.minari_dataset import parse_dataset_id
 
 from garden_core.checks import as_seat, check_choice
-from garden_core.files.dataset import Dataset, Decisions
 from garden_core.game import Game
 from garden_core.interfaces.common import spaces_of
 from garden_core.interfaces.registration import gymnasium_id, register_environments
 from garden_core.jit import loops
+from garden_core.recorded.dataset import Dataset
+from garden_core.recorded.decisions import Decisions
 from garden_core.registry import game_class, list_games
 
 

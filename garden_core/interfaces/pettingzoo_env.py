@@ -13,12 +13,12 @@ from pettingzoo import AECEnv
 
 from garden_core.checks import as_integer, as_seed, check_illegal, require_reset, short
 from garden_core.errors import IllegalActionError
-from garden_core.files.recorder import Folder, Recorder
 from garden_core.forks import Process
 from garden_core.game import Game
 from garden_core.interfaces.common import check_render_mode, masked_space, render
 from garden_core.jit import loops
 from garden_core.jit.rng import game_seed
+from garden_core.recorded.recorder import Folder, Recorder
 from garden_core.registry import AnyGame, as_game
 from garden_core.render.display import Display
 
@@ -38,7 +38,7 @@ class GardenEnv(AECEnv[str, Observation, int]):
             second. A window that the user closes stays closed until `close`, and the game continues.
         illegal: "raise" a ValueError at an illegal action, which changes nothing; or "terminate" the game with reward -1
             for the offender and 0 for the others, as PettingZoo's classic games do.
-        record: a folder, created if missing, for a replay of each game (`garden_core.files.replay`), game-000001.json etc.,
+        record: a folder, created if missing, for a replay of each game (`garden_core.recorded.replay`), game-000001.json etc.,
             including games that a reset or `close` cuts short. None for no replays.
         **options: the game's options, unless `game` is a Game.
 

@@ -11,14 +11,15 @@ import torch
 from torch.utils.data import IterableDataset, get_worker_info
 
 from garden_core.checks import as_integer
-from garden_core.files.dataset import Dataset, Decisions, Following
+from garden_core.recorded.dataset import Dataset
+from garden_core.recorded.decisions import Decisions, Following
 
 
 class TorchDataset(IterableDataset):
     """The decisions of games in batches: `DataLoader(TorchDataset(dataset), batch_size=None, num_workers=2)`.
 
-    A batch is a dict of tensors with the names, shapes and dtypes of `garden_core.files.dataset.Decisions` and, with
-    `following`, of `garden_core.files.dataset.Following`. Each iteration yields every decision once. The DataLoader's workers
+    A batch is a dict of tensors with the names, shapes and dtypes of `garden_core.recorded.decisions.Decisions` and, with
+    `following`, of `garden_core.recorded.decisions.Following`. Each iteration yields every decision once. The DataLoader's workers
     split the games; each makes its own batches, the last of which can be smaller. The order depends only on `generator`, in
     workers on the DataLoader's seed (`DataLoader(generator=…)`), by default on torch's generator (`torch.manual_seed`).
 

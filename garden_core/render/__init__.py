@@ -1,1 +1,1 @@
-"""Pictures: SVG, pixels, films, a window."""
+"""Pictures: SVG, pixels, a window."""

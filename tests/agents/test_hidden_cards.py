@@ -10,7 +10,7 @@ from toys import Cards
 
 from garden_core import Game, Replay, kernels
 from garden_core.interfaces import Env, GardenEnv
-from garden_core.render.film import page
+from garden_core.recorded.film import page
 
 
 class Drawn(Cards):

@@ -42,11 +42,9 @@ def test_a_served_model_is_an_agent(endpoint, monkeypatch):
     monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
     game = make("cacti")
     batch = dealt(game, 3)
-    agent = load_agent(
-        "openai:m?structured=true&reasoning_effort=low&mode=form&retries=0&fallback=random", game
-    )
+    agent = load_agent("openai:m?structured=true&reasoning_effort=low&retries=0&fallback=random", game)
     agent(batch, batch.all_rows)
-    assert (agent.counts.answers, agent.counts.prompt_tokens, agent.counts.unreadable) == (3, 300, 3)
+    assert (agent.counts.answers, agent.counts.prompt_tokens, agent.counts.unreadable) == (3, 300, 0)
     request = endpoint.requests[0]
     assert (request["model"], request["reasoning_effort"]) == ("m", "low")
     assert request["response_format"]["json_schema"]["schema"]["required"] == ["action"]
@@ -80,9 +78,17 @@ def test_what_a_server_says_is_an_outcome(finish, content, outcome, endpoint):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("openai:m", "openai:m needs a key in OPENAI_API_KEY, or the address of a server: base_url"),
+        ("openai:m", "openai:m needs a key in OPENAI_API_KEY, or the address of a server: --base-url"),
         ("openai:m?base_url=http://a&max_tokens=0", "max_tokens must be at least 1"),
-        ("openai:m?base_url=http://a&wide=1", "unexpected keyword argument 'wide'"),
+        (
+            "openai:m?base_url=http://a&wide=1",
+            "has no setting 'wide'; it has base_url, .*max_tokens, .*mode, .*limit",
+        ),
+        ("openai:m?base_url=http://a&temperature=high", "temperature must be a number"),
+        ("openai:m?base_url=http://a&history=maybe", "history must be true or false, not 'maybe'"),
+        ("openai:m?base_url=http://a&structured=no", "structured must be true or false"),
+        ("openai:m?base_url=http://a&structured=true&mode=form", "which mode 'form' does not tell it"),
+        ("openai:m?base_url=http://a&seconds=abc", "seconds must be positive and finite"),
         ("openai:m?base_url=http://a&mode=all", "mode must be one of"),
     ],
 )
@@ -106,13 +112,27 @@ def test_evaluate_asks_the_server(evaluated, endpoint, tmp_path, capsys):
     assert "truncated" in said.out
     evaluated()  # from the transcript
     assert counts["decisions"] == len(endpoint.requests)
+    evaluated(opponents=("greedy",))
+    page = (tmp_path / "out" / "evaluation.md").read_text("utf-8")
+    assert f"| {2 * counts['decisions']}" not in page
+    assert ".0 |" not in page.split("Ratings are")[0].replace("100.0", "")
+
+
+def test_a_reply_without_a_message_is_a_failure(endpoint):
+    endpoint.reply = {"finish_reason": "stop", "message": None}
+    batch = dealt(make("cacti"))
+    agent = load_agent("openai:m", batch.game, arguments={"base_url": endpoint.url})
+    with pytest.raises(ConnectionError, match="replied without a message"):
+        agent(batch, batch.all_rows)
 
 
 def test_a_server_that_fails_stops_an_evaluation_and_the_same_command_continues(
     evaluated, endpoint, tmp_path
 ):
     endpoint.fails_after = 5
-    with pytest.raises(SystemExit, match="in the transcript, and the same command continues"):
+    with pytest.raises(
+        SystemExit, match=f"{endpoint.url}/: .*in the transcript: .*the same command continues"
+    ):
         evaluated(agent="openai:m?limit=1")
     assert not (tmp_path / "out" / "evaluation.json").exists()
     endpoint.fails_after = None
@@ -122,7 +142,7 @@ def test_a_server_that_fails_stops_an_evaluation_and_the_same_command_continues(
 
 
 def test_a_dry_run_sends_nothing(evaluated, endpoint, tmp_path, capsys):
-    counts = evaluated(dry_run=True, games=20)
+    counts = evaluated(dry_run=True, games=20, base_url=None)
     prompts, tokens = counts["cacti-2"]
     assert 100 < prompts < 600
     assert 500 < tokens / prompts < 3000
@@ -141,7 +161,7 @@ def test_private_cards_stand_in_the_settings(evaluated, endpoint, tmp_path):
     assert settings["tables"]["cacti-2"]["data"]
     with pytest.raises(SystemExit, match="private_cards is 3, not None"):
         evaluated(disguise=2, opponents=("network",))
-    with pytest.raises(SystemExit, match="mars has no data files"):
+    with pytest.raises(SystemExit, match="mars has no cards for --private-cards"):
         evaluated(private_cards=3, tables=("mars-2",), output=tmp_path / "mars")
 
 

@@ -12,8 +12,9 @@ from sealed import dataset_parts, sealed_dataset
 from variants import each_game, each_variant, shortened
 
 from garden_core import Dataset, DatasetError, RandomPolicy, Replay, make, record
-from garden_core.files import dataset
-from garden_core.files.dataset import KEY, Decisions, Record
+from garden_core.recorded import dataset
+from garden_core.recorded.dataset import KEY, Record
+from garden_core.recorded.decisions import Decisions
 
 
 @pytest.fixture(scope="module")

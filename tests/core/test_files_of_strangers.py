@@ -11,7 +11,7 @@ from cacti_env import Cacti
 from cacti_env.cards import PACKAGED
 from garden_core import Dataset, DatasetError, Replay, ReplayError, make
 from garden_core.files.data import LIMIT, DataFile
-from garden_core.files.replay import LIMIT as REPLAY_LIMIT
+from garden_core.recorded.replay import LIMIT as REPLAY_LIMIT
 
 CARDS = PACKAGED.read_text("utf-8").replace("points = 5", "points = 9")
 

@@ -14,8 +14,8 @@ from variants import VARIANTS, has_picture
 
 from cacti_env.cards import PACKAGED as CACTI
 from garden_core import RandomPolicy, Replay, ReplayError, make, picture, record, save_film, save_page
-from garden_core.render import film
-from garden_core.render.film import page
+from garden_core.recorded import film
+from garden_core.recorded.film import page
 from garden_core.render.svg import to_pixels
 
 DRAWN = [(name, options) for name, options in VARIANTS if has_picture(make(name, **options))]

@@ -21,14 +21,8 @@ ABOVE_GAMES = ("garden_agents", "benchmarks", "tests", "examples")
 
 FLOORS = {
     "garden_core": (
-        "files.disk files.formats forks checks errors files.array_files render.svg render.display batch.threads positions files.data "
-        "files plugins "
-        "jit.rows jit.fingerprints jit.numba_private jit.decorator jit.rng jit.rewards options jit.kernels jit.loops jit "
-        "jit.field_names presentation game chance registry files.game_files files.recorded batch.choices batch.seats "
-        "batch.gpu_records batch.gpu_cache batch.gpu_kernels batch.gpu batch.cpu batch.batch batch.policies files.replay "
-        "render.film render files.dataset interfaces.torch_dataset files.recorder batch.learner batch interfaces.common "
-        "interfaces warm_up testing.played testing.declarations testing.repeated testing.hidden testing.interfaces "
-        "testing.check testing"
+        "checks errors forks plugins files render jit options positions presentation game chance registry "
+        "batch recorded interfaces warm_up testing"
     ),
     "garden_agents": (
         "errors progress untrusted games networks search programs cluster text.prompts text.answers text.conversations "
@@ -205,7 +199,7 @@ def test_no_module_imports_a_private_name_of_another(name):
 
 TYPED_ONCE = {
     "garden-replay-1": "garden_core.files.formats",
-    "garden-dataset-1": "garden_core.files.dataset",
+    "garden-dataset-1": "garden_core.recorded.dataset",
     "garden_core.games": "garden_core.registry",
     "one for all seats": "garden_agents.evaluation.pairs",
     "config.toml": "garden_agents.evaluation.run_files",

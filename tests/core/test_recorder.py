@@ -8,8 +8,8 @@ from pig import HOLD, ROLL, Pig
 from processes import full_disk
 
 from garden_core import Batch, Replay
-from garden_core.files.recorder import Recorder
 from garden_core.jit import game_seed
+from garden_core.recorded.recorder import Recorder
 
 SEED = 1
 

@@ -11,7 +11,7 @@ from sealed import dataset_parts, joined, parts, sealed_dataset
 from variants import GAMES, shortened
 
 from garden_core import Dataset, DatasetError
-from garden_core.files.dataset import LIMIT
+from garden_core.recorded.dataset import LIMIT
 
 LONG = 25
 """Decisions of a game."""

@@ -12,7 +12,7 @@ from variants import GAMES, shortened
 
 from garden_core import GreedyPolicy, RandomPolicy, Replay, ReplayError, make, record
 from garden_core.files.data import DataFile
-from garden_core.files.replay import LIMIT
+from garden_core.recorded.replay import LIMIT
 
 LONG = 25
 """Decisions of a replay; more would make its thousands of copies slow to check."""

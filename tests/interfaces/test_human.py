@@ -9,10 +9,10 @@ import pytest
 from pig import Pig
 
 from cacti_env import Cacti
-from garden_core.files.replay import Replay
 from garden_core.interfaces import gymnasium_env
 from garden_core.interfaces.gymnasium_env import Env, VectorEnv
 from garden_core.interfaces.pettingzoo_env import GardenEnv
+from garden_core.recorded.replay import Replay
 from garden_core.render import svg
 from garden_core.render.display import Display
 from mars_env import Mars

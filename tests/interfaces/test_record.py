@@ -15,9 +15,10 @@ from variants import each_table, shortened
 from cacti_env import Cacti
 from garden_core.batch.learner import Learner
 from garden_core.batch.seats import AUTORESETS
-from garden_core.files.replay import Replay
 from garden_core.interfaces.gymnasium_env import Env
 from garden_core.interfaces.pettingzoo_env import GardenEnv
+from garden_core.recorded.recorder import Recorder
+from garden_core.recorded.replay import Replay
 from mars_env import Mars
 
 
@@ -204,8 +205,8 @@ class Watch:
 def test_the_games_are_the_same_with_and_without(name, options, autoreset, max_steps, tmp_path):
     game = shortened(name, 40, **options)
     learners = [
-        Learner(game, 3, [*POOL, drawing()], autoreset=autoreset, max_steps=max_steps, record=record)
-        for record in (None, tmp_path)
+        Learner(game, 3, [*POOL, drawing()], autoreset=autoreset, max_steps=max_steps, on_game_end=record)
+        for record in (None, Recorder(game, tmp_path).save)
     ]
     plain, recorded = watches = [Watch(learner) for learner in learners]
     for watch in watches:
@@ -274,7 +275,7 @@ def test_a_deleted_environment_records_nothing(tmp_path):
 def test_games_without_a_decision_of_the_learner_are_left_out(tmp_path):
     """The learner never sees them."""
     game = Cacti(max_decisions=1)
-    learner = Learner(game, 1, seat="random", record=tmp_path)
+    learner = Learner(game, 1, seat="random", on_game_end=Recorder(game, tmp_path).save)
     learner.reset(2)
     for count in range(1, 30):
         learner.step(learner.action_mask.argmax(1))
@@ -292,8 +293,9 @@ def test_decisions_undone_by_an_opponents_error_are_not_recorded(tmp_path):
             raise ArithmeticError
         return first_legal(batch, rows)
 
+    save = Recorder(Mars(), tmp_path).save
     learner = Learner(
-        Mars(), 2, ["random", opponent], weights=[1, 3], seat=1, record=tmp_path, autoreset="disabled"
+        Mars(), 2, ["random", opponent], weights=[1, 3], seat=1, on_game_end=save, autoreset="disabled"
     )
     learner.reset(1)
     number = 0

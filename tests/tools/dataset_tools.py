@@ -3,8 +3,8 @@
 import numpy as np
 
 from garden_core.batch.policies import GreedyPolicy, RandomPolicy
-from garden_core.files.dataset import Dataset, Record
-from garden_core.files.replay import record
+from garden_core.recorded.dataset import Dataset, Record
+from garden_core.recorded.replay import record
 
 
 def dataset_of(replays, agents=("someone",), lineups=None):

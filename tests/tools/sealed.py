@@ -6,7 +6,7 @@ import struct
 
 from safetensors.numpy import load, save
 
-from garden_core.files.dataset import KEY
+from garden_core.recorded.dataset import KEY
 
 
 def parts(content):

@@ -17,7 +17,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from cacti_env.cards import PACKAGED
 from garden_core import GreedyPolicy, Replay, kernels, make, record
-from garden_core.render.film import page as film
+from garden_core.recorded.film import page as film
 
 
 @pytest.fixture(scope="module")

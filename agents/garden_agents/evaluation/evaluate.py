@@ -45,6 +45,7 @@ from garden_agents.evaluation.matches import (
     use_one_torch_thread,
 )
 from garden_agents.evaluation.ratings import rate_against
+from garden_agents.games import hints_of
 from garden_agents.identity import identity_of
 from garden_agents.progress import progress_bar
 from garden_agents.registry import accepts, arguments_of, load_agent, make_game, maker_of
@@ -54,8 +55,8 @@ from garden_agents.text.disguises import private_data
 from garden_agents.text.prompts import Message
 from garden_core.checks import one_line
 from garden_core.files.disk import Lock, read_regular, write_atomically, write_json
-from garden_core.files.game_files import content_of
 from garden_core.game import Game
+from garden_core.recorded.game_files import content_of
 
 ANCHORS = Path(__file__).with_name("anchors.json")
 RESULTS, PAGE, SETTINGS, TRANSCRIPT = (
@@ -92,7 +93,7 @@ class Conditions(msgspec.Struct):
     """All on which the results in a table depend, besides `Settings`.
 
     Attributes:
-        game, version, options, data: the game, see `garden_core.files.game_files`.
+        game, version, options, data: the game, see `garden_core.recorded.game_files`.
         rules: digest of its compiled code.
         agent, opponents: digests of the agent and of each opponent, see `garden_agents.identity`.
         ratings: the opponents' ratings.
@@ -175,6 +176,8 @@ def game_of(anchors: Anchors, private_cards: int | None = None) -> Game:
     game = make_game(anchors.game, anchors.num_players, {})
     if private_cards is None:
         return game
+    if hints_of(game).private_data is None:
+        raise ValueError(f"{game.name} has no cards for --private-cards: name other --tables")
     return type(game)(num_players=anchors.num_players, **private_data(game, private_cards))
 
 
@@ -268,7 +271,10 @@ def _evaluated(
             file=sys.stderr,
         )
     if isinstance(model := settings.text_agent.get("model"), dict):
-        print(f"asking {model.get('name')} at {model.get('server')}", file=sys.stderr)
+        print(
+            f"asking {model.get('name')} at {model.get('server')}; --dry-run counts its prompts",
+            file=sys.stderr,
+        )
     use_one_torch_thread()
     total = sum(-(-a.games // tables[name].num_players) * tables[name].num_players for name, _ in pairs)
     with progress_bar(total=total, unit="game") as bar:
@@ -281,7 +287,7 @@ def _evaluated(
                     a.agent, tables[name], opponent, a.games, a.seed, bar.update, given, a.private_cards
                 )
             except RuntimeError as error:
-                kept_answers = "; its answers are in the transcript, and the same command continues"
+                kept_answers = "; its answers so far are in the transcript: once this is mended, the same command continues"
                 raise ValueError(f"{error}{kept_answers * takes_transcript}") from error
             met[name] = [*(m for m in met.get(name, []) if m.result.opponent != opponent), meeting]
     in_order = {
@@ -325,6 +331,9 @@ def _dry_run(
 ) -> dict[str, Any]:
     """Count and print prompts and tokens by table, without asking a language model; return them by table."""
     a, counts = arguments, {name: [0.0, 0.0] for name, _ in pairs}
+    make = maker_of(a.agent)
+    if make is not None and accepts(make, "base_url") and "base_url" not in arguments_of(a.agent):
+        agent_arguments = {"base_url": "http://127.0.0.1/v1"} | agent_arguments  # needs no key
     for (name, opponent), anchors in pairs.items():
         n, game = anchors.num_players, game_of(anchors, a.private_cards)
         own = load_agent(a.agent, game, a.seed, arguments=agent_arguments)
@@ -419,7 +428,7 @@ def _meetings(evaluation: Any) -> dict[str, list[Meeting]]:
             Meeting(
                 msgspec.convert(row, Result),
                 msgspec.convert(row["shares"], list[list[float]]),
-                msgspec.convert(row["counts"], dict[str, float]),
+                msgspec.convert(row["counts"], dict[str, int | float]),
             )
             for row in table["results"]
         ]

@@ -1,4 +1,4 @@
-"""Record games between agents as a dataset, one small file (`garden_core.files.dataset`).
+"""Record games between agents as a dataset, one small file (`garden_core.recorded.dataset`).
 
     garden record mars --agents greedy mcts:100 --games 10000 --output games.safetensors
 
@@ -26,10 +26,17 @@ from garden_agents.registry import load_agent, make_game
 from garden_agents.text.conversations import recorded
 from garden_core.batch.batch import Batch
 from garden_core.batch.policies import FORFEIT, Policy, check_answer
-from garden_core.files.dataset import LIMIT, Dataset, Record, check_names, checked_probabilities, record_types
 from garden_core.files.disk import new_file
 from garden_core.game import Game
 from garden_core.jit.rng import bounded, game_seed, seed_rng
+from garden_core.recorded.dataset import (
+    LIMIT,
+    Dataset,
+    Record,
+    check_names,
+    checked_probabilities,
+    record_types,
+)
 
 BLOCK = 100  # games in a job, rounded up to a multiple of the number of agents
 ROOM = LIMIT - 20_000_000  # bytes of arrays in a file, before its other content and the last job

@@ -22,9 +22,9 @@ from garden_agents.registry import make_game
 from garden_core.batch.policies import GreedyPolicy, Policy
 from garden_core.checks import one_line
 from garden_core.files.data import DataFile
-from garden_core.files.replay import record
 from garden_core.game import Game
-from garden_core.render import film
+from garden_core.recorded import film
+from garden_core.recorded.replay import record
 
 SEED = 4_000_000  # of the games; neither training nor evaluations use it
 BINS = 10  # of values

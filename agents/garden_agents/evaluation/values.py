@@ -10,8 +10,8 @@ import numpy as np
 from garden_agents.networks.network_agent import NetworkAgent
 from garden_agents.search.values import first_places
 from garden_core.batch.batch import Batch
-from garden_core.files.replay import Replay
 from garden_core.game import Game
+from garden_core.recorded.replay import Replay
 
 FIFTHS = 5
 

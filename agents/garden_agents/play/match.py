@@ -17,9 +17,9 @@ from garden_agents.registry import load_agent, make_game
 from garden_core.batch.batch import Batch
 from garden_core.batch.policies import FORFEIT, Policy, ask
 from garden_core.checks import SEEDS, as_seed
-from garden_core.files.replay import Replay
 from garden_core.game import Game
 from garden_core.jit.rng import game_seed
+from garden_core.recorded.replay import Replay
 from garden_core.registry import game_class
 
 

@@ -14,8 +14,8 @@ from garden_agents.evaluation.values import chances
 from garden_agents.networks.network_agent import NetworkAgent
 from garden_agents.play.match import sentence
 from garden_agents.registry import load_agent
-from garden_core.files.replay import Replay
-from garden_core.render.film import picture, save_film, save_page
+from garden_core.recorded.film import picture, save_film, save_page
+from garden_core.recorded.replay import Replay
 
 
 @dataclass
@@ -23,7 +23,7 @@ class Arguments:
     """Verify a recorded game and show its moves or a position; make a page or a film of it."""
 
     file: tyro.conf.Positional[Path]
-    """replay file of `garden play --save`, `garden train` or `garden_core.files.replay`, or a page made from one"""
+    """replay file of `garden play --save`, `garden train` or `garden_core.recorded.replay`, or a page made from one"""
     game: str | None = None
     """module:Class of a game that is not installed; required for such a game, as a file alone never imports code"""
     data: Path | None = None

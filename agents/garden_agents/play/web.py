@@ -37,10 +37,10 @@ from garden_agents.play.rooms import New, Page, PictureStyle, Room, decode
 from garden_agents.play.shown import AGENTS, PERSON, RefusedError
 from garden_agents.untrusted import untrusted_agent
 from garden_core.checks import as_seed, one_line
-from garden_core.files.replay import Replay
 from garden_core.game import Game
+from garden_core.recorded import film
+from garden_core.recorded.replay import Replay
 from garden_core.registry import game_class, list_games, untrusted_game
-from garden_core.render import film
 
 IDLE_SECONDS = 3600.0
 """Seconds after which a game without open pages is deleted."""

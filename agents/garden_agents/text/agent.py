@@ -26,9 +26,9 @@ from garden_agents.text.prompts import MODES, RULES, Message, Mode, Rules, liste
 from garden_agents.text.transcripts import LATE, Completion, Line, Reply, Transcript, key_of
 from garden_core.batch.batch import Batch
 from garden_core.batch.policies import FORFEIT
-from garden_core.checks import as_integer, as_seed, check_choice, short
-from garden_core.files.game_files import content_of
+from garden_core.checks import as_integer, as_seed, check_choice, is_number, short
 from garden_core.game import Game
+from garden_core.recorded.game_files import content_of
 
 SECONDS = 600.0
 """Default time for an answer."""
@@ -189,7 +189,14 @@ class TextAgent:
         )
         self.retries = as_integer(retries, "retries", "at least 0", 0)
         self.limit = as_integer(limit, "limit", "at least 1", 1)
-        if not 0 < seconds <= threading.TIMEOUT_MAX:
+        for name, flag in (("history", history), ("structured", structured)):
+            if type(flag) is not bool:
+                raise ValueError(f"{name} must be true or false, not {short(flag)}")
+        if structured and mode != "legal":
+            raise ValueError(
+                "structured holds the model to the legal actions, which mode 'form' does not tell it"
+            )
+        if not (is_number(seconds) and 0 < seconds <= threading.TIMEOUT_MAX):
             raise ValueError(f"seconds must be positive and finite, not {short(seconds)}")
         self.seconds = float(seconds)
         self.transcript = Transcript(None if transcript is None else Path(transcript))

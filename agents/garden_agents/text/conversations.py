@@ -9,7 +9,7 @@ import numpy as np
 
 from garden_agents.text.prompts import Message, order_of, prompt
 from garden_core.checks import as_integer
-from garden_core.files.dataset import Dataset
+from garden_core.recorded.dataset import Dataset
 
 MAX_PROMPT_TOKENS = 16_000
 """Default limit of a conversation."""

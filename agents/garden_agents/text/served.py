@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from typing import Any
 
 from garden_agents.text.agent import SECONDS, TextAgent
 from garden_agents.text.prompts import Message
 from garden_agents.text.transcripts import Completion
-from garden_core.checks import as_integer
+from garden_core.checks import as_integer, is_number, short
 from garden_core.game import Game
 
 RETRIES = 8
@@ -46,19 +47,32 @@ def served(
 
     Raises:
         ImportError: if `openai` is not installed.
-        ValueError: if there is neither key nor address, or for a value out of range.
-        TypeError: for an unknown argument.
+        ValueError: if there is neither key nor address, for an unknown argument, or a value out of range.
     """
+    known = [
+        name
+        for name in inspect.signature(TextAgent).parameters
+        if name not in ("complete", "game", "seed", "model")
+    ]
+    if unknown := [name for name in settings if name not in known]:
+        own = ["base_url", "temperature", "max_tokens", "reasoning_effort"]
+        raise ValueError(
+            f"openai:{name} has no setting {short(unknown[0])}; it has {', '.join([*own, *known])}"
+        )
     try:
         import openai
     except ModuleNotFoundError:
         raise ImportError(f"openai:{name} needs the package openai: pip install 'garden-envs[llm]'") from None
     if max_tokens is not None:
         as_integer(max_tokens, "max_tokens", "at least 1", 1)
+    if temperature is not None and not (is_number(temperature) and temperature >= 0):
+        raise ValueError(f"temperature must be a number of at least 0, not {short(temperature)}")
     server = base_url or os.environ.get("OPENAI_BASE_URL")
     key = os.environ.get("OPENAI_API_KEY") or ("none" if server else "")
     if not key:
-        raise ValueError(f"openai:{name} needs a key in OPENAI_API_KEY, or the address of a server: base_url")
+        raise ValueError(
+            f"openai:{name} needs a key in OPENAI_API_KEY, or the address of a server: --base-url, or ?base_url="
+        )
     client: Any = openai.OpenAI(api_key=key, base_url=server, max_retries=RETRIES, timeout=seconds)
     chosen = {
         "temperature": temperature,
@@ -72,9 +86,12 @@ def served(
         if schema is not None:
             shape = {"name": "action", "schema": schema, "strict": True}
             held = {"response_format": {"type": "json_schema", "json_schema": shape}}
-        reply = client.chat.completions.create(model=name, messages=messages, **given, **held)
-        if not reply.choices or reply.choices[0].message is None:
-            raise RuntimeError(f"{client.base_url} replied without a message")
+        try:
+            reply = client.chat.completions.create(model=name, messages=messages, **given, **held)
+        except openai.OpenAIError as error:
+            raise ConnectionError(f"{client.base_url}: {error}") from error
+        if not getattr(reply, "choices", None) or reply.choices[0].message is None:
+            raise ConnectionError(f"{client.base_url} replied without a message")
         choice, usage = reply.choices[0], reply.usage
         said = choice.message
         thoughts = next(

@@ -50,8 +50,8 @@ from garden_agents.training.pool import OpponentPool
 from garden_core.batch.batch import Batch
 from garden_core.batch.policies import GreedyPolicy, Policy, ask
 from garden_core.files.disk import Lock, append, new_folder, open_to_append, write_atomically, write_json
-from garden_core.files.replay import record
 from garden_core.game import Game
+from garden_core.recorded.replay import record
 
 PACKAGES = ("garden-envs", "numpy", "numba", "torch", "stable-baselines3", "sb3-contrib")
 COMPARED_ELO = (-40.0, 0.0)

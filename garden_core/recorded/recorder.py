@@ -12,8 +12,8 @@ from typing import Any
 
 from garden_core.checks import short
 from garden_core.errors import ReplayError
-from garden_core.files.replay import Replay
 from garden_core.game import Game
+from garden_core.recorded.replay import Replay
 
 Folder = str | os.PathLike[str]
 """The path of a folder."""

@@ -24,9 +24,9 @@ from garden_core.checks import as_seed, one_line, short
 from garden_core.errors import ReplayError
 from garden_core.files.disk import read_regular, write_json
 from garden_core.files.formats import REPLAY, Ended, checksum, ended
-from garden_core.files.game_files import GameContent, checked, content_of, game_of
 from garden_core.game import Game
 from garden_core.jit import kernels
+from garden_core.recorded.game_files import GameContent, checked, content_of, game_of
 from garden_core.registry import GameClass
 from garden_core.render.svg import height_of, to_pixels
 
@@ -143,7 +143,7 @@ class Replay:
 
     @classmethod
     def load(cls, path: str | Path, game: GameClass | None = None, data: str | Path | None = None) -> Replay:
-        """Read a file, or a page of `garden_core.render.film`, and verify it by playing it again.
+        """Read a file, or a page of `garden_core.recorded.film`, and verify it by playing it again.
 
         Args:
             path: the file.

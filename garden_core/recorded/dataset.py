@@ -21,16 +21,14 @@ import numpy as np
 from garden_core.batch.seats import FORFEITED
 from garden_core.checks import SEEDS, as_integer, as_seed, one_line, short
 from garden_core.errors import DatasetError
-from garden_core.files import array_files, recorded
-from garden_core.files.game_files import GameContent, checked, content_of, game_of
-from garden_core.files.recorded import Games
-from garden_core.files.replay import Replay
+from garden_core.files import array_files
 from garden_core.game import Game
 from garden_core.jit import loops
+from garden_core.recorded.decisions import Decisions, Following, Games, expand, play_again
+from garden_core.recorded.game_files import GameContent, checked, content_of, game_of
+from garden_core.recorded.replay import Replay
 from garden_core.registry import GameClass
 
-Decisions = recorded.Decisions
-Following = recorded.Following
 FORMAT = "garden-dataset-1"
 KEY = "dataset"
 LIMIT = 500_000_000
@@ -166,7 +164,7 @@ class Dataset:
         )
         latest, sums = np.zeros(players, np.int64), np.zeros(players, np.float32)
         states = self.game.new_states(len(chosen))
-        recorded.expand(self._of(chosen), self.game.params, states, decisions, latest, sums)
+        expand(self._of(chosen), self.game.params, states, decisions, latest, sums)
         gave_up = self._forfeited[game] == player
         return_to_go[gave_up] += FORFEITED
         reward[gave_up & last] += FORFEITED
@@ -261,7 +259,7 @@ class Dataset:
         states, played = self.game.new_states(len(chosen)), np.zeros(len(chosen), np.int64)
         returns = np.zeros((len(chosen), self.game.num_players), np.float32)
         mask = np.zeros(self.game.num_actions, np.int8)
-        recorded.play_again(self._of(chosen), self.game.params, states, mask, played, returns)
+        play_again(self._of(chosen), self.game.params, states, mask, played, returns)
         return states, played, returns
 
     def _play(self, chosen: np.ndarray) -> None:

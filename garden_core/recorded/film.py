@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from garden_core.files.disk import write_atomically
-from garden_core.files.replay import Replay
 from garden_core.game import Game
+from garden_core.recorded.replay import Replay
 from garden_core.render.svg import to_png
 
 TEMPLATE = Path(__file__).with_name("replay.html")
