@@ -49,7 +49,7 @@ LONGEST = {
     "compare.md": 80,
     "play.md": 66,
     "programs.md": 61,
-    "language-models.md": 70,
+    "language-models.md": 80,
     "webassembly.md": 60,
     "datasets.md": 100,
     "gpu.md": 45,

@@ -161,12 +161,11 @@ def main(arguments: Arguments) -> list[Result]:
     """Play the round robin, print its tables and write its files.
 
     Raises:
-        SystemExit: for arguments that are not valid, or after Ctrl-C.
-        RuntimeError: if an agent fails or a process dies.
+        SystemExit: for arguments that are not valid, after Ctrl-C, or if an agent fails or a process dies.
     """
     a = arguments
     game = a.prepare("arena", a.agents)
-    with one_line_errors(a.stopped):
+    with one_line_errors(a.stopped, RuntimeError):
         results, ratings = round_robin(
             game, a.agents, a.games, a.seed, a.processes, a.keep, a.allow_other_options, a.ray, a.unchanged
         )

@@ -164,13 +164,13 @@ def main(arguments: Arguments) -> SequentialTest:
     """Play until the result is clear, print it and write the files.
 
     Raises:
-        SystemExit: for arguments that are not valid; after Ctrl-C, once what is known is printed and written.
-        RuntimeError: if an agent fails or a process dies.
+        SystemExit: for arguments that are not valid; after Ctrl-C, once what is known is printed and written; if an agent
+            fails or a process dies.
     """
     a = arguments
     pair = a.agent, a.opponent
     game = a.prepare("compare", pair)
-    with one_line_errors(a.stopped):
+    with one_line_errors(a.stopped, RuntimeError):
         played = Games(game, pair, a.seed, a.keep, a.allow_other_options, a.unchanged, same_agents=True)
         test = SequentialTest(game.num_players, a.elo, a.errors)
         with progress_bar(total=a.games, unit="game") as bar:
