@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import tyro
-from garden_agents.evaluation.record import Job, play_job
+from garden_agents.evaluation.record import Block, play_block
 from torch.utils.data import DataLoader
 
 from benchmarks import common
@@ -45,7 +45,7 @@ def main(arguments: Arguments) -> None:
     measurements: list[dict[str, Any]] = []
     for game in map(make, a.names or list_games()):
         busy = common.OtherCores()
-        dataset = Dataset(game, ["random"], play_job(game, ["random"], Job(0, a.games), seed=0))
+        dataset = Dataset(game, ["random"], play_block(game, ["random"], Block(0, a.games), seed=0))
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "games.safetensors"
             dataset.save(path)

@@ -24,7 +24,7 @@ from garden_core.errors import DatasetError
 from garden_core.files import array_files
 from garden_core.game import Game
 from garden_core.jit import loops
-from garden_core.recorded.decisions import Decisions, Following, Games, expand, play_again
+from garden_core.recorded.decisions import Decisions, Following, PlayedGames, expand, play_again
 from garden_core.recorded.game_files import GameContent, checked, content_of, game_of
 from garden_core.recorded.replay import Replay
 from garden_core.registry import GameClass
@@ -116,7 +116,7 @@ class Dataset:
         seeds, lengths, actions, _, forfeited, _ = self.record
         assert forfeited is not None
         self._forfeited = forfeited
-        self._games = Games(seeds, np.cumsum(lengths) - lengths, lengths.astype(np.int64), actions)
+        self._games = PlayedGames(seeds, np.cumsum(lengths) - lengths, lengths.astype(np.int64), actions)
         self.num_decisions = len(actions)
         shape = (len(self), game.num_players)
         self.scores, self.returns = np.zeros(shape, np.int32), np.zeros(shape, np.float32)
@@ -240,9 +240,9 @@ class Dataset:
             raise IndexError(f"games must be chosen in one dimension, not {short(games)}")
         return chosen
 
-    def _of(self, chosen: np.ndarray) -> Games:
+    def _of(self, chosen: np.ndarray) -> PlayedGames:
         seeds, starts, lengths, actions = self._games
-        return Games(seeds[chosen], starts[chosen], lengths[chosen], actions)
+        return PlayedGames(seeds[chosen], starts[chosen], lengths[chosen], actions)
 
     def _blocks(self, chosen: np.ndarray, size: int) -> Iterator[np.ndarray]:
         """Yield `chosen` in parts of at most `size` decisions and at least one game."""

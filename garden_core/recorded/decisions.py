@@ -9,7 +9,7 @@ import numpy as np
 from garden_core.jit import compiled, kernels
 
 
-class Games(NamedTuple):
+class PlayedGames(NamedTuple):
     """Some recorded games.
 
     Attributes:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from garden_agents import commands, load
 from garden_agents.evaluation import record
-from garden_agents.evaluation.record import Job, lineups, play_job
+from garden_agents.evaluation.record import Block, lineups, play_block
 from processes import garden_here
 
 from garden_core import Dataset, make
@@ -89,7 +89,7 @@ def test_each_agent_takes_its_own_decisions():
     """An agent's decisions are its own, in its seats."""
     game = make("mars", num_players=3, max_decisions=30)
     names = ["own_agents:last_legal", "random"]
-    games = Dataset(game, names, play_job(game, names, Job(0, 8), 1))
+    games = Dataset(game, names, play_block(game, names, Block(0, 8), 1))
     decisions = games.expand()
     last_legal = game.num_actions - 1 - decisions.action_mask[:, ::-1].argmax(1)
     own = decisions.agent == 0
@@ -180,9 +180,9 @@ def test_finished_games_are_kept(tmp_path, monkeypatch, raised, message):
     def interrupted(game, names, job, **settings):
         if job.block == 2:
             raise raised
-        return play_job(game, names, job, **settings)
+        return play_block(game, names, job, **settings)
 
-    monkeypatch.setattr(record, "play_job", interrupted)
+    monkeypatch.setattr(record, "play_block", interrupted)
     with pytest.raises(SystemExit, match=message):
         raise SystemExit(recorded(part, games=30)[1])
     assert np.array_equal(Dataset.load(part).record.seeds, Dataset.load(whole).record.seeds[:20])

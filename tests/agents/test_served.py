@@ -177,5 +177,5 @@ def test_games_are_played_by_served_models_everywhere(endpoint, monkeypatch, tmp
 
     monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
     game: Game = make("cacti")
-    played = record.play_job(game, ("openai:m", "random"), record.Job(0, 2), 1)
+    played = record.play_block(game, ("openai:m", "random"), record.Block(0, 2), 1)
     assert (played.forfeited < 0).all()

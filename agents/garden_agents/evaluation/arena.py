@@ -23,7 +23,7 @@ import tyro
 
 from garden_agents.errors import one_line_errors
 from garden_agents.evaluation.jobs import check
-from garden_agents.evaluation.matches import Result, alone, result_of, short, table
+from garden_agents.evaluation.matches import Result, alone, fitted, result_of, table
 from garden_agents.evaluation.pairs import Games, JobResults, PairArguments, jobs_of
 from garden_agents.evaluation.plots import plot
 from garden_agents.evaluation.ratings import Rating, rate, ratings_table, zero
@@ -119,7 +119,7 @@ def picture(path: Path, results: Sequence[Result], ratings: Sequence[Rating], ti
         rates[i, j] = result.win_rate, *result.interval
         if fair == 1 / 2:
             rates[j, i] = 1 - rates[i, j, [0, 2, 1]]
-    names = [short(r.agent, 26) for r in ratings]
+    names = [fitted(r.agent, 26) for r in ratings]
     width = 0.8 * max(n, 3)
     size = 6 + width, 2.6 + 0.5 * n
     with plot(path, 2, size, sharey=True, width_ratios=(width, 3.5)) as (left, right):

@@ -16,7 +16,7 @@ import tyro
 
 from garden_agents.errors import one_line_errors
 from garden_agents.evaluation.jobs import blocks, check
-from garden_agents.evaluation.matches import Result, alone_shares, result_of, short
+from garden_agents.evaluation.matches import Result, alone_shares, fitted, result_of
 from garden_agents.evaluation.pairs import BLOCK, Games, Job, PairArguments
 from garden_agents.evaluation.plots import COLOURS, GREY, plot
 from garden_agents.evaluation.sequential import ELO, ERRORS, Look, SequentialTest, elo_of
@@ -87,7 +87,7 @@ def _jobs(pair: tuple[str, str], played: Games, games: int) -> list[Job]:
 
 def in_words(result: Result, test: SequentialTest) -> str:
     """Return what a comparison found."""
-    agent, opponent = short(result.agent, 30), short(result.opponent, 30)
+    agent, opponent = fitted(result.agent, 30), fitted(result.opponent, 30)
     n, look, (first, second) = test.num_players, test.looks[-1], test.elo
     # The bounds can tell more than was asked.
     least = max(first, 0.0) if look.lower > 1 / n else first
@@ -203,7 +203,7 @@ def main(arguments: Arguments) -> SequentialTest:
                 picture(
                     a.drawing,
                     test,
-                    f"{short(pair[0], 30)} against {short(pair[1], 30)}, {game!r}, seed {a.seed}",
+                    f"{fitted(pair[0], 30)} against {fitted(pair[1], 30)}, {game!r}, seed {a.seed}",
                 )
     finally:
         print(in_words(result, test), flush=True)

@@ -277,20 +277,20 @@ def table(results: Sequence[Result]) -> str:
     for r in results:
         low, high = r.interval
         lines.append(
-            f"{short(r.agent, width):<{width}} {short(r.opponent, width):<{width}} {r.games:>6} {r.win_rate:>8.1%}"
+            f"{fitted(r.agent, width):<{width}} {fitted(r.opponent, width):<{width}} {r.games:>6} {r.win_rate:>8.1%}"
             f" {low:>6.1%} … {high:>6.1%} {r.mean_score:>5.1f} : {r.opponents_mean_score:<5.1f}  "
             + " ".join(f"{100 * won:3.0f}" for won in r.by_seat)
         )
     for r in results:
         both = (r.agent, r.opponent, r.forfeits), (r.opponent, r.agent, r.opponents_forfeits)
         lines += [
-            f"{short(name, width)} gave up {count} of {r.games} games against {short(other, width)}, which it lost"
+            f"{fitted(name, width)} gave up {count} of {r.games} games against {fitted(other, width)}, which it lost"
             for name, other, count in both
             if count
         ]
     return "\n".join(lines)
 
 
-def short(name: str, width: int) -> str:
+def fitted(name: str, width: int) -> str:
     """Return a name, without its beginning if it is longer than `width`."""
     return name if len(name) <= width else f"…{name[1 - width :]}"

@@ -20,7 +20,7 @@ import numpy as np
 
 from garden_agents.errors import one_line_errors
 from garden_agents.evaluation.jobs import GameArguments, blocks, check, digest_of, finished
-from garden_agents.evaluation.matches import Named, play, short, use_one_torch_thread
+from garden_agents.evaluation.matches import Named, fitted, play, use_one_torch_thread
 from garden_agents.progress import progress_bar
 from garden_agents.registry import load_agent, make_game
 from garden_agents.text.conversations import recorded
@@ -42,7 +42,7 @@ BLOCK = 100  # games in a job, rounded up to a multiple of the number of agents
 ROOM = LIMIT - 20_000_000  # bytes of arrays in a file, before its other content and the last job
 
 
-class Job(NamedTuple):
+class Block(NamedTuple):
     """Block number `block` of the games, with `games` games."""
 
     block: int
@@ -64,10 +64,10 @@ def lineups(agents: int, num_players: int, games: int, seed: int) -> np.ndarray:
     return np.array(drawn[:games], np.int64)
 
 
-def play_job(
+def play_block(
     game: Game,
     names: Sequence[str],
-    job: Job,
+    job: Block,
     seed: int,
     allow_other_options: bool = False,
     probabilities: bool = False,
@@ -214,9 +214,9 @@ def _check(arguments: Arguments, game: Game) -> None:
 def _record(arguments: Arguments, game: Game) -> tuple[list[Record], str]:
     """Play all jobs; return the finished ones, in order, and the reason if some are missing, or ""."""
     names = arguments.agents
-    jobs = [Job(*block) for block in blocks(arguments.games, BLOCK, len(names))]
+    jobs = [Block(*block) for block in blocks(arguments.games, BLOCK, len(names))]
     play_one = functools.partial(
-        play_job,
+        play_block,
         game,
         names,
         seed=arguments.seed,
@@ -256,7 +256,7 @@ def _summary(dataset: Dataset) -> str:
     for index, name in enumerate(dataset.agents):
         own = dataset.record.lineups == index
         score, reward = dataset.scores[own].mean(), dataset.returns[own].mean()
-        lines.append(f"{short(name, width):<{width}} {own.sum():>8} {score:>7.1f} {reward:>7.2f}")
+        lines.append(f"{fitted(name, width):<{width}} {own.sum():>8} {score:>7.1f} {reward:>7.2f}")
         gave_up = (own & (np.arange(own.shape[1]) == forfeited[:, None])).sum()
         if gave_up:
             lines[-1] += f", gave up {gave_up} games"

@@ -7,7 +7,7 @@ import numpy as np
 from garden_agents.games import Board
 from garden_core.jit import compiled
 
-SCALE = 0.1  # brings counts of up to a few tens to about 1
+COUNT_SCALE = 0.1  # brings counts of up to a few tens to about 1
 
 
 def num_cell_features(board: Board) -> int:
@@ -20,7 +20,7 @@ def cell_features(board: Board, observation: np.ndarray) -> np.ndarray:
 
     A cell has, in this order: the board planes; per colour, the size of the group that its piece belongs to, or that a
     piece placed there would join; the number of neighbouring cells without a coloured piece; and the game's own features
-    (`Board.fill_features`). All but the planes are multiplied by SCALE.
+    (`Board.fill_features`). All but the planes are multiplied by COUNT_SCALE.
     """
     cells = len(board.neighbours)
     out = np.empty((len(observation), cells, num_cell_features(board)), np.float32)
@@ -41,11 +41,11 @@ def fill_rows(observation, neighbours, planes, colours, scratch, out):
 
 @compiled
 def scale(out, planes):
-    """Multiply all features in `out`, float32 (N, cells, F), except the planes by SCALE."""
+    """Multiply all features in `out`, float32 (N, cells, F), except the planes by COUNT_SCALE."""
     for i in range(out.shape[0]):
         for cell in range(out.shape[1]):
             for k in range(planes, out.shape[2]):
-                out[i, cell, k] *= SCALE
+                out[i, cell, k] *= COUNT_SCALE
 
 
 @compiled

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from garden_agents.games import Board
-from garden_agents.networks.board_features import SCALE, cell_features, num_cell_features
+from garden_agents.networks.board_features import COUNT_SCALE, cell_features, num_cell_features
 from garden_agents.networks.colour_layer import COLOUR_CHANNELS, colour_gradient, colour_layer
 from garden_agents.networks.network import Inputs, Multiply, Network, dense, dense_gradient, relu_backward
 from garden_core.jit import compiled
@@ -130,7 +130,7 @@ class BoardNetwork(Network):
 
     def inputs(self, observation: np.ndarray) -> Inputs:
         flat = observation.reshape(len(observation), -1)
-        return cell_features(self.board, flat), flat[:, self.split :] * np.float32(SCALE)
+        return cell_features(self.board, flat), flat[:, self.split :] * np.float32(COUNT_SCALE)
 
     def memory(self, rows: int) -> _Memory:
         h, cells, c, (f, k) = self.hidden, self.cells, self.channels, self.columns.shape

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from garden_agents.networks.board_features import SCALE
+from garden_agents.networks.board_features import COUNT_SCALE
 from garden_agents.networks.board_network import BoardNetwork
 from garden_agents.networks.flat_network import FlatNetwork
 from garden_agents.networks.network import Network
@@ -38,7 +38,7 @@ class TensorInputs:
             return tuple(torch.from_numpy(array) for array in network.inputs(observation.numpy()))
         if isinstance(network, BoardNetwork):
             features = self._features(observation, network.cells, network.features)
-            return features, observation[:, network.split :] * SCALE
+            return features, observation[:, network.split :] * COUNT_SCALE
         assert isinstance(network, FlatNetwork)
         if network.features is None:
             return (observation.float(),)

@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 
 from garden_agents.games import hints_of
-from garden_agents.search.redraws import observe_rows, redraw_rows
+from garden_agents.search.redraws import observe_movers, redraw_for_movers
 from garden_core.batch.batch import Batch
 from garden_core.game import Game
 from garden_core.jit import records
@@ -117,7 +117,7 @@ def weighted_redraws(
     number = REDRAWS if hints_of(game).private_fields and batch.history is not None else 0
     redraws = records((len(rows), number), game.state_dtype)
     if number:
-        redraw_rows(batch.states, game.params, rows, rng_states, redraws)
+        redraw_for_movers(batch.states, game.params, rows, rng_states, redraws)
     return redraws, _weights(batch, rows, network, redraws)
 
 
@@ -152,7 +152,7 @@ def _probabilities(
         supposed[name] = np.where(known, then, now)
     observations = np.zeros((n * hands, game.observation_size), np.int8)
     masks = np.zeros((n * hands, game.num_actions), np.int8)
-    observe_rows(supposed, game.params, observations, masks)
+    observe_movers(supposed, game.params, observations, masks)
     taken = np.arange(n * hands), np.repeat(actions, hands)
     chances, _ = evaluated(network, observations, masks, game.num_players)
     likely = (1 - DOUBT) * chances[taken] + DOUBT / masks.sum(1)

@@ -10,7 +10,7 @@ from garden_core.jit.rng import next_uint64
 
 
 @compiled
-def redraw_rows(states, params, rows, rng_states, redraws):
+def redraw_for_movers(states, params, rows, rng_states, redraws):
     """Fill `redraws`, records (n, number), with states[rows], redrawn for the players to move."""
     for i in range(rows.shape[0]):
         row = rows[i]
@@ -21,7 +21,7 @@ def redraw_rows(states, params, rows, rng_states, redraws):
 
 
 @compiled
-def observe_rows(states, params, observations, masks):
+def observe_movers(states, params, observations, masks):
     """Fill the observation and the action mask of the player to move in each state."""
     for i in range(states.shape[0]):
         observe_row(states[i], params, observations[i], masks[i])

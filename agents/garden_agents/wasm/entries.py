@@ -19,7 +19,7 @@ from garden_agents.search.agent import CONSIDERED, DEPTH, EXPLORATION, GROUP, PL
 from garden_agents.search.backup import back_up_rows
 from garden_agents.search.beliefs import DOUBT, IMPOSSIBLE, REDRAWS
 from garden_agents.search.halving import Roots, halve_rows, read_root
-from garden_agents.search.redraws import redraw_rows
+from garden_agents.search.redraws import redraw_for_movers
 from garden_agents.search.selection import Selection, descend_rows
 from garden_agents.search.simulation import Rollouts, simulate
 from garden_agents.search.tree import GREEDY as GREEDY_PRIOR
@@ -296,7 +296,7 @@ def with_network(agent: NetworkAgent, game: Game) -> tuple[list[Callable[..., An
         player, n = np.int64(root[0].current_player), root_params[0].num_players
         rows[0] = 0
         if leaves.redraws.shape[1] > 0:
-            redraw_rows(root, root_params, rows, rng_states, leaves.redraws)
+            redraw_for_movers(root, root_params, rows, rng_states, leaves.redraws)
             fill_likelihoods(root_params, player, past, leaves, leaf_bytes, hands, net)
         roots = Roots(root, rows, part_of(mask, 0, (1, mask.shape[0])))
         first, stages = min(np.int64(CONSIDERED), np.int64(legal)), np.int64(0)

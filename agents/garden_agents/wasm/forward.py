@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from garden_agents.networks.board_features import SCALE, fill_rows, num_cell_features, scale
+from garden_agents.networks.board_features import COUNT_SCALE, fill_rows, num_cell_features, scale
 from garden_agents.networks.board_network import (
     BoardNetwork,
     first_layer,
@@ -141,7 +141,7 @@ def _board(network: BoardNetwork) -> tuple[Forward, int, int]:
         int(starts[name]) for name in ("shift", "summary", "whole", "middle", "hidden", "added", "of_colours")
     )
     end = int(sum(sizes.values()))
-    scale_of_scalars = np.float32(SCALE)
+    scale_of_scalars = np.float32(COUNT_SCALE)
 
     def nothing(observation, scratch, out):
         """Fill nothing: a game without features of its own."""

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from garden_agents.games import hints_of
 from garden_agents.games.mars.features import num_features
-from garden_agents.networks.board_features import SCALE, cell_features, num_cell_features
+from garden_agents.networks.board_features import COUNT_SCALE, cell_features, num_cell_features
 from mars_tools import COLOURS, DIRECTIONS, HEXES, INDEX, neighbours
 
 from garden_core import Batch
@@ -38,7 +38,7 @@ def positions(options, greedy):
         if decision % 5 == 0:
             features = cell_features(board, batch.flat)
             assert features.shape[2] == num_cell_features(board)
-            yield batch, features[:, :, -num_features(options.get("gardeners", 1)) :] / SCALE
+            yield batch, features[:, :, -num_features(options.get("gardeners", 1)) :] / COUNT_SCALE
         batch.step(policy(batch, batch.all_rows))
 
 
