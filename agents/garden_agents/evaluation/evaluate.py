@@ -33,7 +33,6 @@ import tyro
 from garden_agents.errors import one_line_errors
 from garden_agents.evaluation.jobs import check, differences, digest_of
 from garden_agents.evaluation.matches import (
-    Named,
     Result,
     alone,
     alone_shares,
@@ -162,11 +161,11 @@ def meet_opponent(
     seeds = [int.from_bytes(digest[at : at + 4]) for at in (0, 4, 8)]
     own = load_agent(agent, game, seeds[0], private_cards is not None, arguments=arguments)
     other = load_agent(opponent, game, seeds[1], private_cards is not None)
-    agents = Named(agent, own), Named(opponent, other)
     lineups = alone(-(-games // n) * n, n)
-    states, forfeited, _ = play(game, agents, lineups, seeds[2], on_finished, rotations=n)
+    names = agent, opponent
+    states, forfeited, _ = play(game, (own, other), lineups, seeds[2], on_finished, n, names)
     placed = places(game, states, forfeited)
-    result = result_of((agent, opponent), placed, scores(game, states), forfeited)
+    result = result_of(names, placed, scores(game, states), forfeited)
     counts = asdict(own.counts) if isinstance(own, TextAgent) else {}
     return Meeting(result, alone_shares(placed).tolist(), counts)
 

@@ -38,6 +38,7 @@ def play(
     seed: int = 0,
     on_finished: Callable[[int], object] | None = None,
     rotations: int = 1,
+    names: Sequence[str] = (),
 ) -> Finished:
     """Play G games at once, one per row of `lineups`; an agent that returns FORFEIT gives up that game.
 
@@ -49,9 +50,11 @@ def play(
         on_finished: called after each step of all games with the number of games that it ended; its exceptions end the
             match.
         rotations: number of consecutive games with the same deal and the same random numbers after it.
+        names: the agents' names, for messages.
 
     Raises:
-        ValueError: if an agent returns an illegal action; it names the agent.
+        ValueError: if an agent returns an illegal action; its own exceptions are passed on.
+        RuntimeError: with `names`, instead of any exception of an agent, which it names.
     """
     history = bool(hints_of(game).private_fields) or any(getattr(a, "needs_history", False) for a in agents)
     batch = Batch(game, len(lineups), autoreset=False, history=history)
@@ -67,7 +70,15 @@ def play(
         asked = lineups[running, movers]
         actions = np.zeros(len(running), np.int64)
         for index in np.unique(asked):
-            actions[asked == index] = ask(agents[index], batch, running[asked == index], may_forfeit=True)
+            agent, rows = agents[index], running[asked == index]
+            if not names:
+                actions[asked == index] = ask(agent, batch, rows, may_forfeit=True)
+                continue
+            try:
+                actions[asked == index] = check_answer(agent(batch, rows), batch, rows, may_forfeit=True)
+            except Exception as error:
+                failed = f"{names[index]} failed: {type(error).__name__}: {error}"
+                raise RuntimeError(failed) from error
         given_up = actions == FORFEIT
         forfeited[running[given_up]] = movers[given_up]
         rows, actions = running[~given_up], actions[~given_up]
@@ -78,26 +89,6 @@ def play(
             on_finished(int(finished.sum()))
         running = running[~finished]
     return Finished(batch.states, forfeited, np.concatenate(decisions))
-
-
-class Named:
-    """A policy that raises RuntimeError with its name if it fails or returns an illegal action.
-
-    Args:
-        name: the name.
-        policy: the policy.
-    """
-
-    def __init__(self, name: str, policy: Policy) -> None:
-        self.name, self.policy = name, policy
-        self.needs_history = getattr(policy, "needs_history", False)
-
-    def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
-        """Return the policy's checked actions, int64 (len(rows),)."""
-        try:
-            return check_answer(self.policy(batch, rows), batch, rows, may_forfeit=True)
-        except Exception as error:
-            raise RuntimeError(f"{self.name} failed: {type(error).__name__}: {error}") from error
 
 
 def use_one_torch_thread() -> None:

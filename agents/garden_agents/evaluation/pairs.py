@@ -22,7 +22,7 @@ import numpy as np
 from garden_agents.cluster import connected
 from garden_agents.errors import one_line_errors
 from garden_agents.evaluation.jobs import GameArguments, blocks, differences, digest_of, finished
-from garden_agents.evaluation.matches import Named, alone, places, play, scores, use_one_torch_thread
+from garden_agents.evaluation.matches import alone, places, play, scores, use_one_torch_thread
 from garden_agents.identity import Identity, identity_of
 from garden_agents.registry import load_agent, make_game
 from garden_core.checks import as_seed
@@ -119,19 +119,21 @@ def play_job(
     seeds = [int.from_bytes(made[i : i + 4]) for i in (8, 12)]
     pair = (job.agent, job.opponent)
     agents = [
-        Named(f"{name} (against {other})", load_agent(name, game, agent_seed, allow_other_options))
-        for name, other, agent_seed in zip(pair, reversed(pair), seeds, strict=True)
+        load_agent(name, game, agent_seed, allow_other_options)
+        for name, agent_seed in zip(pair, seeds, strict=True)
     ]
+    names = [f"{name} (against {other})" for name, other in zip(pair, reversed(pair), strict=True)]
     if same_agents:
         rows = np.arange(job.games)
         for number, agent in enumerate(agents):
             start = int.from_bytes(digest[16 + 8 * number : 24 + 8 * number])
-            reseed: Any = getattr(agent.policy, "reseed", None)
+            reseed: Any = getattr(agent, "reseed", None)
             if reseed:
                 reseed(rows, np.uint64(start) + rows.astype(np.uint64))
     use_one_torch_thread()
     n = game.num_players
-    states, forfeited, _ = play(game, agents, alone(job.games, n), int.from_bytes(digest[:8]), rotations=n)
+    lineups, deals = alone(job.games, n), int.from_bytes(digest[:8])
+    states, forfeited, _ = play(game, agents, lineups, deals, rotations=n, names=names)
     forfeits = tuple((i, seat) for i, seat in enumerate(forfeited.tolist()) if seat >= 0)
     return JobResults(places(game, states, forfeited).tolist(), scores(game, states).tolist(), forfeits)
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from garden_agents.errors import one_line_errors
 from garden_agents.evaluation.jobs import GameArguments, blocks, check, digest_of, finished
-from garden_agents.evaluation.matches import Named, fitted, play, use_one_torch_thread
+from garden_agents.evaluation.matches import fitted, play, use_one_torch_thread
 from garden_agents.progress import progress_bar
 from garden_agents.registry import load_agent, make_game
 from garden_agents.text.conversations import recorded
@@ -87,11 +87,10 @@ def play_block(
     log: list[np.ndarray] = []
     if probabilities:
         agents = [_Logged(agent, log) for agent in agents]
-    agents = list(map(Named, names, agents))
     use_one_torch_thread()
     seated = lineups(len(names), game.num_players, job.games, seed_of("lineups"))
     deal_seed = seed_of("games")
-    ended = play(game, agents, seated, deal_seed)
+    ended = play(game, agents, seated, deal_seed, names=names)
     rows, actions = ended.decisions.T
     arrays = [
         [game_seed(np.uint64(deal_seed), np.uint64(row), np.uint64(0)) for row in range(job.games)],
