@@ -10,8 +10,9 @@ from forking import in_children
 from gymnasium.vector import AsyncVectorEnv
 
 from cacti_env import cacti_v0
-from garden_core import Batch, Learner, RandomPolicy, Replay
+from garden_core import Batch, Learner, RandomPolicy, Replay, make
 from garden_core.interfaces import Env, VectorEnv
+from garden_core.recorded.recorder import Recorder
 
 SETTINGS = {"opponents": "greedy", "seat": 0}
 
@@ -148,7 +149,7 @@ def test_games_dealt_by_steps_differ_and_the_current_ones_go_on():
 
 @pytest.mark.parametrize("opponents", ["random", RandomPolicy()])
 def test_games_across_a_fork_are_recorded_whole(opponents, tmp_path):
-    learner = Learner("cacti", 3, opponents, record=tmp_path)
+    learner = Learner("cacti", 3, opponents, on_game_end=Recorder(make("cacti"), tmp_path).save)
     learner.reset(seed=1)
 
     def play(steps):
