@@ -339,9 +339,9 @@ def scripted_players() -> str:
             for key in ("answers", "illegal", "unreadable", "truncated")
         )
         legal = made - sum(wrong)
-        shares = [f"{count / made:.0%}" for count in (legal, *wrong)]
-        rows.append((player, *shares, *(_rating(measured[n]) if n in measured else "" for n in names)))
-    return table(("player", "legal answers", "illegal", "unreadable", "truncated", *names), rows)
+        shares = " / ".join(f"{100 * count / made:.0f}" for count in (legal, *wrong))
+        rows.append((player, shares, *(_rating(measured[n]) if n in measured else "" for n in names)))
+    return table(("player", "legal / illegal / unreadable / truncated answers, %", *names), rows)
 
 
 def language_model_costs() -> str:
