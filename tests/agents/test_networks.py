@@ -493,5 +493,7 @@ def test_an_argument_can_be_passed_as_data():
     for name in ("own_agents:guiding", "own_agents:guiding?value=1"):
         agent = load_agent(name, make("cacti"), arguments={"value": 0.25})
         assert agent.evaluate(None, np.ones((1, 3), np.int8))[1] == 0.25
-    with pytest.raises(ValueError, match="only openai:MODEL and module:attribute take arguments, not 'greedy'"):
+    with pytest.raises(
+        ValueError, match="only openai:MODEL and module:attribute take arguments, not 'greedy'"
+    ):
         load_agent("greedy", make("cacti"), arguments={"value": 1})

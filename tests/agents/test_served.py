@@ -82,7 +82,7 @@ def test_what_a_server_says_is_an_outcome(finish, content, outcome, endpoint):
         ("openai:m?base_url=http://a&max_tokens=0", "max_tokens must be at least 1"),
         (
             "openai:m?base_url=http://a&wide=1",
-            "has no setting 'wide'; it has base_url, .*max_tokens, .*mode, .*limit",
+            "has no setting 'wide'; it has base_url, .*limit, .*max_tokens, .*mode, ",
         ),
         ("openai:m?base_url=http://a&temperature=high", "temperature must be a number"),
         ("openai:m?base_url=http://a&history=maybe", "history must be true or false, not 'maybe'"),

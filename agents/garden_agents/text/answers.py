@@ -127,17 +127,7 @@ def parse(
 
 
 def match(labels: Sequence[str], legal: Sequence[int], answer: str, mode: Mode) -> int:
-    """Return the legal action that an answer names.
-
-    Args:
-        labels: the labels of all actions.
-        legal: the legal actions, in the order of the list.
-        answer: the model's text.
-        mode: as for `parse`.
-
-    Raises:
-        AnswerError: as `parse`.
-    """
+    """Return the legal action that an answer names: see `parse`; `legal` has the order of the list."""
     form = FORMS[mode]
     if len(answer) > LIMIT:
         raise AnswerError(f"Your answer has more than {LIMIT:,} characters. End it with one line: {form}")
@@ -165,9 +155,7 @@ def spoken(answer: str) -> str:
 def named(answer: str, form: str) -> list[str]:
     """Return the parts of an answer that name an action: of its lines, its JSON object, or the whole answer.
 
-    Args:
-        answer: the model's text.
-        form: the form of the line, which does not count if it is only repeated.
+    The form of the line, `form`, does not count if it is only repeated.
     """
     text = _ended(unicodedata.normalize("NFKC", spoken(answer)))
     lines = [line[1].strip(_MARKS) for line in _LINE.finditer(text) if form not in line[0]]

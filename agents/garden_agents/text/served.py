@@ -25,8 +25,6 @@ def served(
     temperature: float | None = None,
     max_tokens: int | None = None,
     reasoning_effort: str | None = None,
-    structured: bool = False,
-    seconds: float = SECONDS,
     **settings: Any,
 ) -> TextAgent:
     """Return a language model as a policy.
@@ -41,23 +39,17 @@ def served(
             OpenAI's.
         temperature, reasoning_effort: as the server knows them; None: its own.
         max_tokens: largest number of tokens of an answer, thoughts included; None: the server's.
-        structured: hold the model to the legal actions by a JSON schema, which the server must know.
-        seconds: time for an answer.
-        **settings: further arguments of `TextAgent`.
+        **settings: arguments of `TextAgent`; for `structured`, the server must know JSON schemas.
 
     Raises:
         ImportError: if `openai` is not installed.
         ValueError: if there is neither key nor address, for an unknown argument, or a value out of range.
     """
-    known = [
-        name
-        for name in inspect.signature(TextAgent).parameters
-        if name not in ("complete", "game", "seed", "model")
-    ]
+    known = {*inspect.signature(TextAgent).parameters} - {"complete", "game", "seed", "model"}
     if unknown := [name for name in settings if name not in known]:
-        own = ["base_url", "temperature", "max_tokens", "reasoning_effort"]
+        own = {"base_url", "temperature", "max_tokens", "reasoning_effort"}
         raise ValueError(
-            f"openai:{name} has no setting {short(unknown[0])}; it has {', '.join([*own, *known])}"
+            f"openai:{name} has no setting {short(unknown[0])}; it has {', '.join(sorted(own | known))}"
         )
     try:
         import openai
@@ -73,7 +65,9 @@ def served(
         raise ValueError(
             f"openai:{name} needs a key in OPENAI_API_KEY, or the address of a server: --base-url, or ?base_url="
         )
-    client: Any = openai.OpenAI(api_key=key, base_url=server, max_retries=RETRIES, timeout=seconds)
+    client: Any = openai.OpenAI(
+        api_key=key, base_url=server, max_retries=RETRIES, timeout=settings.get("seconds", SECONDS)
+    )
     chosen = {
         "temperature": temperature,
         "max_completion_tokens": max_tokens,
@@ -101,4 +95,4 @@ def served(
         return Completion(said.content or "", asked, answered, choice.finish_reason or "", thoughts)
 
     model = {"name": name, "server": str(client.base_url), **given}
-    return TextAgent(complete, game, seed, model=model, structured=structured, seconds=seconds, **settings)
+    return TextAgent(complete, game, seed, model=model, **settings)

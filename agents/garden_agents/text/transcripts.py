@@ -107,13 +107,8 @@ def key_of(
 ) -> str:
     """Return a digest of all on which an answer depends.
 
-    Args:
-        model: name, server and settings of the model.
-        game: name, version, options and digest of data.
-        place: game seed, seat, decision and attempt.
-        messages: the conversation, so also the mode, the rules and the version of the prompts.
-        allowed: seconds allowed for the answer.
-        structured: whether the model was held to legal answers.
+    `game` has name, version, options and digest of data; `place` game seed, seat, decision and attempt. The messages depend
+    on mode and rules, and on the version of the prompts.
     """
     parts = {"model": model, "game": game, "place": place, "messages": messages, "allowed": allowed}
     parts["structured"] = structured
