@@ -221,7 +221,8 @@ class MCTSAgent(Reseedable):
         decisions = self._simulate(batch, roots.rows, memory, max(1, done), rng_states)
         while not done or self._share(start, done, n) < 1:
             if self.considered:
-                self._halve(roots, memory, self._share(start, done, n))
+                share = self._share(start, done, n)
+                halve_rows(memory.trees, roots, self.considered, share, self.scale, memory.scores)
             count = step if self.seconds is not None else min(step, self.simulations - done)
             if done + count + 1 >= memory.shape[1]:
                 memory.grow()
@@ -237,13 +238,6 @@ class MCTSAgent(Reseedable):
         if self.seconds is None:
             return done / self.simulations
         return (time.perf_counter() - start) / (self.seconds * searches)
-
-    def _halve(self, roots: Roots, memory: _Memory, share: float) -> None:
-        """Reduce the considered actions to their number after `share` of the simulations."""
-        first = np.minimum(self.considered, roots.masks.sum(1))
-        stages = np.ceil(np.log2(first))
-        counts = np.maximum(2, first // 2 ** np.floor(share * stages).astype(np.int64))
-        halve_rows(memory.trees, roots, counts, self.scale, memory.scores)
 
     def _simulate(
         self, batch: Batch, rows: np.ndarray, memory: _Memory, count: int, rng_states: np.ndarray

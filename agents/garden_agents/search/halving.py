@@ -76,11 +76,18 @@ def _halve(nodes, considered, state, mask, count, scale, scores):
 
 
 @compiled
-def halve_rows(trees, roots, counts, scale, scores):
-    """Halve the actions considered at the root of each search: see `_halve`."""
-    for i in range(counts.shape[0]):
+def halve_rows(trees, roots, considered, share, scale, scores):
+    """Reduce the actions considered at each root to their number after `share` of the simulations.
+
+    They are at most `considered` at first, and half as many in each stage, at least 2; all stages have as many simulations.
+    """
+    for i in range(roots.rows.shape[0]):
         state, mask = roots.states[roots.rows[i]], roots.masks[i]
-        _halve(trees.nodes[i], trees.considered[i], state, mask, counts[i], scale, scores)
+        first, stages = min(np.int64(considered), np.int64(mask.sum())), np.int64(0)
+        while (np.int64(1) << stages) < first:
+            stages += 1
+        count = max(np.int64(2), first >> np.int64(share * stages))
+        _halve(trees.nodes[i], trees.considered[i], state, mask, count, scale, scores)
 
 
 @compiled

@@ -285,7 +285,7 @@ def with_network(agent: NetworkAgent, game: Game) -> tuple[list[Callable[..., An
 
     @jit
     def network_search(
-        root, root_params, mask, trees, leaves, leaf_bytes, leaf_values, scratch, results, counts, rows, net, past, hands,
+        root, root_params, mask, trees, leaves, leaf_bytes, leaf_values, scratch, results, rows, net, past, hands,
         rng_states, simulations,
     ):  # fmt: skip
         """Search from root[0] as `MCTSAgent` does with a network; return the best action."""
@@ -299,9 +299,6 @@ def with_network(agent: NetworkAgent, game: Game) -> tuple[list[Callable[..., An
             redraw_for_movers(root, root_params, rows, rng_states, leaves.redraws)
             fill_likelihoods(root_params, player, past, leaves, leaf_bytes, hands, net)
         roots = Roots(root, rows, part_of(mask, 0, (1, mask.shape[0])))
-        first, stages = min(np.int64(CONSIDERED), np.int64(legal)), np.int64(0)
-        while (np.int64(1) << stages) < first:
-            stages += 1
         done, count = np.int64(-1), np.int64(1)  # the first pass only evaluates the root
         while True:
             lengths, states = leaves.lengths[:count], leaves.states[:count]
@@ -315,8 +312,7 @@ def with_network(agent: NetworkAgent, game: Game) -> tuple[list[Callable[..., An
             done = done + count if done >= 0 else np.int64(0)
             if done >= simulations:
                 break
-            counts[0] = max(np.int64(2), first >> np.int64(stages * done / simulations))
-            halve_rows(trees, roots, counts, SCALE, results.scores)
+            halve_rows(trees, roots, np.int64(CONSIDERED), done / simulations, SCALE, results.scores)
             count = min(np.int64(GROUP), simulations - done)
         result = results.visits, results.values, results.shares
         return read_root(trees.nodes[0], trees.considered[0], player, n, mask, SCALE, results.scores, result)
@@ -405,7 +401,6 @@ def arrays(game: Game, agent: NetworkAgent | None, sizes: Mapping[str, int]) -> 
             "leaves_observations": Array(i1, (GROUP, o)),
             "leaves_masks": Array(i1, (GROUP, a)),
             "leaf_bytes": Array(i1, (GROUP, size), "leaves_states"),
-            "counts": Array(i8, (1,)),
             "rows": Array(i8, (1,)),
             "net_weights": Array(f4, (len(agent.network.parameters),)),
             "net_work": Array(f4, (sizes["work"],)),
