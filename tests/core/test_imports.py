@@ -25,8 +25,8 @@ FLOORS = {
         "batch recorded interfaces warm_up testing"
     ),
     "garden_agents": (
-        "errors progress untrusted games networks search programs cluster text.prompts text.answers text.conversations "
-        "text.disguises text.transcripts text.agent text.served registry text identity evaluation wasm play training commands"
+        "errors progress untrusted games networks search programs cluster text registry identity evaluation wasm play "
+        "training commands"
     ),
 }
 """Each package from the ground up; a module imports from lower floors, or from its own room if it names one."""

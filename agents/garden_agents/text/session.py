@@ -8,7 +8,6 @@ from typing import Any, get_args
 
 import numpy as np
 
-from garden_agents.registry import load_agent
 from garden_agents.text.answers import AnswerError, Outcome, parse
 from garden_agents.text.conversations import MAX_PROMPT_TOKENS, Conversation
 from garden_agents.text.disguises import Disguise
@@ -19,6 +18,7 @@ from garden_core.batch.policies import FORFEIT, RandomPolicy, ask
 from garden_core.batch.seats import FORFEITED
 from garden_core.checks import as_integer, as_seat, short
 from garden_core.game import Game
+from garden_core.plugins import load_agent
 from garden_core.registry import untrusted_game
 
 
