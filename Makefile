@@ -85,11 +85,12 @@ test-ray: .venv-ray/bin/ray
 	$(BIN)/uv pip install --python .venv-$*/bin/python --quiet --editable '.[play]' examples/$* $(LIBRARY)
 	@touch $@
 
-# The environments alone, with the lowest versions that pyproject.toml allows.
+# The environments alone, with the lowest versions that pyproject.toml allows; CI runs the quick part.
+SUITE ?= not long
 test-lowest:
 	$(PYTHON) -m venv .venv-lowest
 	.venv-lowest/bin/python -m pip install --disable-pip-version-check --quiet --constraint constraints-lowest.txt --editable . hypothesis pytest pytest-xdist tomli-w
-	.venv-lowest/bin/python -m pytest -n 2 -m "not long" tests/core tests/interfaces tests/games
+	.venv-lowest/bin/python -m pytest -n 2 -m "$(SUITE)" tests/core tests/interfaces tests/games
 
 lint: .venv/dev
 	$(BIN)/ruff format --check .
