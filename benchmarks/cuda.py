@@ -29,7 +29,7 @@ from garden_agents.training import ppo
 
 from benchmarks import common
 from garden_core import Batch, make
-from garden_core.batch.gpu_kernels import cuda
+from garden_core.batch.gpu.kernels import cuda
 from garden_core.batch.policies import RandomPolicy
 from garden_core.game import Game
 

@@ -126,7 +126,7 @@ class Batch:
         if device == "cuda":
             if history or target.threads > 1:
                 raise ValueError("on a GPU a batch keeps no history and has no threads")
-            from garden_core.batch.gpu import Gpu  # loads numba.cuda
+            from garden_core.batch.gpu.target import Gpu  # loads numba.cuda
 
             target = Gpu(game, n)
         self.target = target

@@ -1,4 +1,4 @@
-"""Arrays and kernels of a batch on the CPU (`Cpu`); `garden_core.batch.gpu.Gpu` has the same methods for a GPU."""
+"""Arrays and kernels of a batch on the CPU (`Cpu`); `garden_core.batch.gpu.target.Gpu` has the same methods for a GPU."""
 
 from __future__ import annotations
 

@@ -294,7 +294,7 @@ def resample(state, params, player, seed):
 def copy_record(to, row, record):
     """Copy a record, such as a state, into a row of `to`, an array of the same type.
 
-    `garden_core.batch.gpu_records` replaces it on a GPU.
+    `garden_core.batch.gpu.records` replaces it on a GPU.
     """
     to[row] = record
 

@@ -11,7 +11,7 @@ from numba.cuda.cudadrv import devices
 from numba.cuda.dispatcher import _Kernel
 from processes import full_disk
 
-from garden_core.batch import gpu_kernels
+from garden_core.batch.gpu import kernels as gpu_kernels
 from garden_core.jit import numba_private
 
 

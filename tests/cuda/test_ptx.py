@@ -20,7 +20,8 @@ from numba.cuda.dispatcher import CUDADispatcher
 from variants import GAMES
 
 from garden_core import Batch, GreedyPolicy, Learner, RandomPolicy, make
-from garden_core.batch import gpu, gpu_kernels
+from garden_core.batch.gpu import kernels as gpu_kernels
+from garden_core.batch.gpu import target as gpu
 from garden_core.jit.kernels import copy_record
 
 CAPABILITY = (9, 0)

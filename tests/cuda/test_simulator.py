@@ -37,7 +37,7 @@ def test_features_agree_with_the_cpu():
         from garden_agents.networks.board_features import cell_features, num_cell_features
         from garden_agents.networks.flat_network import flat_features
         from garden_core import Batch, make
-        from garden_core.batch.gpu import put
+        from garden_core.batch.gpu.target import put
         from garden_core.batch.policies import RandomPolicy
 
         def played(name):

@@ -9,8 +9,8 @@ import numpy as np
 
 from garden_agents.games import Board, Features
 from garden_agents.networks.board_features import fill_one, scale
-from garden_core.batch.gpu import THREADS, launch, put, striped
-from garden_core.batch.gpu_kernels import cuda, kernel
+from garden_core.batch.gpu.kernels import cuda, kernel
+from garden_core.batch.gpu.target import THREADS, launch, put, striped
 from garden_core.jit import compiled
 
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from garden_core.batch import gpu_kernels as gk
 from garden_core.batch.choices import Scratch
-from garden_core.batch.gpu_kernels import config, cuda
+from garden_core.batch.gpu import kernels as gk
+from garden_core.batch.gpu.kernels import config, cuda
 from garden_core.batch.seats import Seats
 from garden_core.game import Game
 from garden_core.jit import records

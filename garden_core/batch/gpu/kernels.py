@@ -22,7 +22,7 @@ try:
     cuda, config = numba.cuda, numba.cuda.core.config
 
     if not config.ENABLE_CUDASIM:
-        from garden_core.batch.gpu_records import use_words
+        from garden_core.batch.gpu.records import use_words
 
         use_words()
 except ImportError as error:
@@ -35,7 +35,7 @@ def kernel(function):
     """Make a kernel of a function; its machine code is cached in the CPU code's folder, keyed by all that it compiles."""
     made, folder = cuda.jit(function), cache_folder()
     if folder is not None and not config.ENABLE_CUDASIM:
-        from garden_core.batch.gpu_cache import Cache  # imports modules that the simulator lacks
+        from garden_core.batch.gpu.cache import Cache  # imports modules that the simulator lacks
 
         use_cache(made, Cache, config, os.path.join(folder, "cuda"))
     return made

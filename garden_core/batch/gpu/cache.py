@@ -7,7 +7,7 @@ from typing import Any
 from numba.cuda.core.caching import IndexDataCacheFile
 from numba.cuda.dispatcher import CUDACache
 
-from garden_core.batch.gpu_records import BUILD
+from garden_core.batch.gpu.records import BUILD
 from garden_core.jit.numba_private import SafeCache, SafeCacheFile
 
 
