@@ -147,6 +147,8 @@ def test_a_dry_run_sends_nothing(evaluated, endpoint, tmp_path, capsys):
     assert 100 < prompts < 600
     assert 500 < tokens / prompts < 3000
     assert "| cacti-2 |" in capsys.readouterr().out
+    form = evaluated(agent="openai:m?mode=form&retries=0&disguise=1", dry_run=True, games=20, base_url=None)
+    assert 100 < form["cacti-2"][0] < 600
     assert not endpoint.requests
     assert not (tmp_path / "out").exists()
     with pytest.raises(SystemExit, match="--dry-run is for language models, not greedy"):

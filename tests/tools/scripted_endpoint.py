@@ -1,4 +1,4 @@
-"""A local server that answers like OpenAI's chat completions: with the first in the list, or as it is told."""
+"""A local server that answers like OpenAI's chat completions: with the first in the list, or with a reply that a test sets."""
 
 import http.server
 import json
@@ -9,16 +9,19 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     def do_POST(self):
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.server.requests.append(request)
-        told = self.server.told
-        if told.fails_after is not None and len(self.server.requests) > told.fails_after:
+        endpoint = self.server.endpoint
+        if endpoint.fails_after is not None and len(self.server.requests) > endpoint.fails_after:
             self.send_error(500)
             return
         usage = {"prompt_tokens": 100, "completion_tokens": 7, "total_tokens": 107}
         about = {"id": "1", "object": "chat.completion", "created": 0, "model": "scripted"}
         message = {"role": "assistant", "content": "I take the first.\nACTION: 1"}
         choice = {"index": 0, "finish_reason": "stop"}
-        if told.reply is not None:
-            message, choice = told.reply["message"], {**choice, "finish_reason": told.reply["finish_reason"]}
+        if endpoint.reply is not None:
+            message, choice = (
+                endpoint.reply["message"],
+                {**choice, "finish_reason": endpoint.reply["finish_reason"]},
+            )
         if request.get("stream"):
             about["object"] = "chat.completion.chunk"
             parts = [
@@ -50,7 +53,7 @@ class ScriptedEndpoint:
 
     def __enter__(self):
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
-        self.server.requests, self.server.told = [], self
+        self.server.requests, self.server.endpoint = [], self
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
         return self
 

@@ -152,7 +152,7 @@ class Arguments(PairArguments):
     """Play a round robin between agents: win rates and ratings."""
 
     agents: tyro.conf.Positional[list[str]]
-    """two or more of: random, greedy, mcts:400, network, network-mcts:100, a run's folder, module:attribute, program:COMMAND"""
+    """two or more of: random, greedy, mcts:400, network, network-mcts:100, a run's folder, module:attribute, openai:MODEL, program:COMMAND"""
     games: int = 600
     """games of each pair, rounded up to a multiple of the number of players"""
 

@@ -149,7 +149,7 @@ class Arguments(PairArguments):
     """Play an agent against another one until it is clear whether it is stronger."""
 
     agent: tyro.conf.Positional[str]
-    """the agent: random, greedy, mcts:400, network, network-mcts:100, a run's folder, module:attribute, program:COMMAND"""
+    """the agent: random, greedy, mcts:400, network, network-mcts:100, a run's folder, module:attribute, openai:MODEL, program:COMMAND"""
     opponent: tyro.conf.Positional[str]
     """its opponent, in all other seats"""
     elo: tuple[float, float] = ELO

@@ -339,7 +339,7 @@ def _dry_run(
         if not isinstance(own, TextAgent):
             raise TypeError(f"--dry-run is for language models, not {a.agent}")
         tokens: list[int] = []
-        own.complete = functools.partial(_first_action, tokens)
+        own.complete, own.structured = functools.partial(_any_action, tokens), True
         other = load_agent(opponent, game, a.seed, a.private_cards is not None)
         play(game, (own, other), alone(n, n), a.seed, rotations=n)
         games = -(-a.games // n) * n
@@ -350,10 +350,10 @@ def _dry_run(
     return counts
 
 
-def _first_action(tokens: list[int], messages: list[Message], *_: Any) -> str:
-    """Answer with the first action in the list, a random one, and append the prompt's number of tokens to `tokens`."""
+def _any_action(tokens: list[int], messages: list[Message], schema: dict[str, Any]) -> str:
+    """Answer with the first legal action, a random one; append the prompt's number of tokens to `tokens`."""
     tokens.append(tokens_of(messages))
-    return "ACTION: 1"
+    return f"ACTION: {schema['properties']['action']['enum'][0]}"
 
 
 def _settings(

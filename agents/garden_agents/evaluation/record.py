@@ -132,7 +132,7 @@ class Arguments(GameArguments):
     """Play games between agents and write them as a dataset."""
 
     agents: list[str]
-    """one or more of: random, greedy, mcts:400, network, network-mcts:100, a run's folder, module:attribute, program:COMMAND"""
+    """one or more of: random, greedy, mcts:400, network, network-mcts:100, a run's folder, module:attribute, openai:MODEL, program:COMMAND"""
     output: Path
     """new file for the dataset"""
     games: int = 1000
