@@ -95,7 +95,8 @@ class GardenTask(vf.Task[GardenData, vf.State, vf.TaskConfig]):
 def session_of(info: dict[str, Any]) -> Session:
     """Return a new game; a task of a stranger imports no code and opens no file."""
     opponent = None if info["opponent"] == "model" else info["opponent"]
-    return Session.requested(**{**info, "opponent": opponent})
+    whole = 10**9  # tokens: the conversation is kept here, not in the session
+    return Session.requested(**{**info, "opponent": opponent, "max_prompt_tokens": whole})
 
 
 class GardenEnvConfig(vf.EnvConfig):

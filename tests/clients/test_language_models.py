@@ -36,6 +36,7 @@ url, mark = sys.argv[1:]
 requests = [
     {"opponent": f"program:touch {mark}"},
     {"opponent": "os:system"},
+    {"opponent": None},
     {"opponent": "mcts:3000000"},
     {"opponent": mark},
     {"game": "os:system"},

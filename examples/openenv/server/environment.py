@@ -39,6 +39,8 @@ class GardenEnvironment(Environment[GardenAction, GardenObservation, State]):
         **session: Any,
     ) -> GardenObservation:
         """Begin a game; see `garden_agents.text.session.Session.requested` for the arguments."""
+        if opponent is None:
+            raise ValueError("opponent must be the name of an agent")
         seed = secrets.randbits(32) if seed is None else seed
         own = (OPPONENT,)
         self._session = Session.requested(game, options or {}, opponent, own, seed=seed, **session)
