@@ -66,6 +66,7 @@ def main(words: Sequence[str] | None = None) -> None:
     except ModuleNotFoundError as error:
         package = (error.name or "").partition(".")[0]
         extra = "train" if words[0] in ("train", "exploit") else "web" if "--web" in words else "play"
+        extra = "llm" if package == "openai" else extra
         raise SystemExit(
             f"`garden {words[0]}` needs the package {package!r}: pip install 'garden-envs[{extra}]'"
         ) from error

@@ -2,9 +2,10 @@
 
 import dataclasses
 import json
+import sys
 
 import pytest
-from garden_agents import load_agent
+from garden_agents import commands, load_agent
 from garden_agents.evaluation import evaluate
 from garden_agents.identity import identity_of
 from garden_agents.text import served
@@ -95,6 +96,14 @@ def test_what_a_server_says_is_an_outcome(finish, content, outcome, endpoint):
 def test_wrong_names_are_reported(name, message, endpoint):
     with pytest.raises((ValueError, TypeError), match=message):
         load_agent(name, make("cacti"))
+
+
+def test_a_missing_client_is_named_in_one_line(endpoint, monkeypatch):
+    monkeypatch.setitem(sys.modules, "openai", None)
+    with pytest.raises(SystemExit, match=r"needs the package 'openai': pip install 'garden-envs\[llm\]'"):
+        commands.main(["evaluate", "openai:m", "--base-url", endpoint.url, "--dry-run"])
+    with pytest.raises(ModuleNotFoundError, match=r"openai:m needs the package openai: .*garden-envs\[llm\]"):
+        load_agent("openai:m", make("cacti"))
 
 
 def test_strangers_name_no_server():

@@ -42,7 +42,7 @@ def served(
         **settings: arguments of `TextAgent`; for `structured`, the server must know JSON schemas.
 
     Raises:
-        ImportError: if `openai` is not installed.
+        ModuleNotFoundError: if `openai` is not installed.
         ValueError: if there is neither key nor address, for an unknown argument, or a value out of range.
     """
     known = {*inspect.signature(TextAgent).parameters} - {"complete", "game", "seed", "model"}
@@ -54,7 +54,8 @@ def served(
     try:
         import openai
     except ModuleNotFoundError:
-        raise ImportError(f"openai:{name} needs the package openai: pip install 'garden-envs[llm]'") from None
+        needed = f"openai:{name} needs the package openai: pip install 'garden-envs[llm]'"
+        raise ModuleNotFoundError(needed, name="openai") from None
     if max_tokens is not None:
         as_integer(max_tokens, "max_tokens", "at least 1", 1)
     if temperature is not None and not (is_number(temperature) and temperature >= 0):
