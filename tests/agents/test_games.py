@@ -37,8 +37,8 @@ def test_options_that_change_the_class_keep_the_hints():
 
 
 @pytest.mark.parametrize("name", ["cards", "decisions", "current_player"])
-def test_private_fields_are_integers_by_seat(name):
-    with pytest.raises(ValueError, match=f"no state field '{name}' with an integer for each of 2 seats"):
+def test_private_fields_are_bytes_by_seat(name):
+    with pytest.raises(ValueError, match=f"no state field '{name}' with an int8 for each of 2 seats"):
         register(Cacti, Hints(private_fields=(name,)))
     assert hints_of(Cacti).private_fields == ("bonus", "basic_in_hand")
 

@@ -8,9 +8,10 @@ import torch
 from garden_agents import MCTSAgent, load, meet
 from garden_agents.evaluation.matches import play
 from garden_agents.games import hints_of
-from garden_agents.search import halving
-from garden_agents.search.agent import Searched, _Memory
 from garden_agents.search.beliefs import belief, weighted_redraws
+from garden_agents.search.expansion import expand
+from garden_agents.search.halving import read_root
+from garden_agents.search.tree import node_type
 from garden_agents.search.values import first_places, seat_values
 from playing import dealt, in_play
 from processes import python
@@ -369,42 +370,31 @@ def test_sequential_halving_halves_the_actions_considered():
 
 def test_values_count_for_more_with_more_visits():
     """A root with four legal actions, three of them tried, is evaluated by priors and values."""
-    game = make("cacti")
-    memory, state = _Memory(game, 1, 8, 1), game.new_states(1)
-    state["current_player"] = 1
-    nodes = memory.trees.nodes
-    nodes["children"] = -1
-    priors, visits, means = np.array([0.5, 0.3, 0.15, 0.05]), [4, 4, 2], np.array([0.1, 0.2, -0.1])
-    nodes["priors"][0, 0, :4], nodes["visits"][0, 0] = priors, 11
+    nodes, (visits, means) = np.zeros(4, node_type(make("cacti"))), ([4, 4, 2], np.array([0.1, 0.2, -0.1]))
+    nodes["children"], priors = -1, np.array([0.5, 0.3, 0.15, 0.05])
+    nodes["priors"][0, :4], nodes["visits"][0] = priors, 11
     for i, (count, mean) in enumerate(zip(visits, means, strict=True)):
-        nodes["children"][0, 0, i], nodes["visits"][0, i + 1] = i + 1, count
-        nodes["totals"][0, i + 1, :2] = -mean * count, mean * count
+        nodes["children"][0, i], nodes["visits"][i + 1] = i + 1, count
+        nodes["totals"][i + 1, :2] = -mean * count, mean * count
     unseen = priors[:3] @ means / priors[:3].sum()
-    shares = np.exp(np.log(priors) + 0.5 * (50 + max(visits)) * np.array([*means, unseen]))
-    shares /= shares.sum()
-    mask = (np.arange(game.num_actions) < 4).astype(np.int8)[None]
-    memory.trees.considered[0, :2] = 1
-    result = Searched.without_search(game, mask)
-    roots = halving.Roots(state, np.array([0]), mask)
-    halving.read_rows(memory.trees, roots, game.params, 0.5, memory.scores, result)
-    np.testing.assert_allclose(result.shares[0, :4], shares, rtol=1e-5)
-    assert result.actions.tolist() == [1]
-    value = shares[:3] @ means / shares[:3].sum()
-    np.testing.assert_allclose(result.values, [[value, -value]], rtol=1e-5)
+    expected = np.exp(np.log(priors) + 0.5 * (50 + max(visits)) * np.array([*means, unseen]))
+    expected /= expected.sum()
+    actions = np.arange(nodes["priors"].shape[1])
+    mask, considered = (actions < 4).astype(np.int8), (actions < 2).astype(np.int8)
+    shares, values = np.zeros(len(mask), np.float32), np.zeros(2)
+    result = np.zeros(len(mask), np.int32), values, shares
+    assert read_root(nodes, considered, 1, 2, mask, 0.5, np.zeros(len(mask)), result) == 1
+    np.testing.assert_allclose(shares[:4], expected, rtol=1e-5)
+    value = expected[:3] @ means / expected[:3].sum()
+    np.testing.assert_allclose(values, [value, -value], rtol=1e-5)
 
 
-def test_priors_are_normalised_over_the_legal_actions_of_a_redraw():
-    """An action that was illegal when its node was evaluated has the mean prior, not one in `num_actions`."""
-    batch = started("cacti", rows=8, decisions=3)
-    agent = MCTSAgent(200, considered=0, prior="equal")
-    memory = _Memory(batch.game, 1, 300, 1)
-    agent._free.append(memory)
-    row = int(np.flatnonzero(batch.action_mask.sum(1) > 1)[0])
-    agent.search(batch, np.array([row]))
-    nodes = memory.trees.nodes[0][: memory.trees.used[0, 0]]
-    expanded = nodes["priors"][nodes["expanded"] == 1]
-    np.testing.assert_array_equal(expanded, expanded.max(1, keepdims=True) + np.zeros(expanded.shape[1]))
-    assert (expanded > 1 / batch.game.num_actions).any()
+def test_actions_that_were_illegal_when_their_node_was_evaluated_have_the_mean_prior():
+    nodes = np.zeros(1, node_type(make("cacti")))
+    mask, chances = np.zeros((2, nodes["priors"].shape[1]), np.float32)
+    mask[:4], chances[:4] = 1, [0.7, 0.1, 0.1, 0.1]
+    expand(nodes[0], mask.astype(np.int8), chances)
+    np.testing.assert_allclose(nodes["priors"][0], [0.7, 0.1, 0.1, 0.1, *[0.25] * (len(mask) - 4)])
 
 
 @pytest.mark.parametrize("network", [None, Sure(0, 0.0)])

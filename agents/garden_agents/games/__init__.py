@@ -95,7 +95,7 @@ class Hints:
     Attributes:
         board: returns the `Board` of a game with its options chosen, or None if it has none.
         features: returns the `Features` of a game without a board, or None to read the observation as a vector.
-        private_fields: fields of the state with one integer per seat that only the seat itself sees: fixed from the deal
+        private_fields: fields of the state with one int8 per seat that only the seat itself sees: fixed from the deal
             on, -1 once revealed. Search infers them from the actions of other seats.
         folder: folder with the game's defaults of `garden train` (`training.toml`) and pretrained networks
             (`networks/2.safetensors` for two players).
@@ -127,7 +127,7 @@ def register(game: type[Game], hints: Hints) -> None:
     """Register the hints for a game class and its subclasses, replacing earlier ones.
 
     Raises:
-        ValueError: for private fields that are not fields of the state with one integer per seat.
+        ValueError: for private fields that are not fields of the state with one int8 per seat.
 
     Example:
         >>> from garden_agents.games import Hints, hints_of, register
@@ -140,9 +140,9 @@ def register(game: type[Game], hints: Hints) -> None:
     """
     for name in hints.private_fields:
         field = game.state_dtype[name] if name in (game.state_dtype.names or ()) else np.dtype("V")
-        if field.shape != (game.max_players,) or field.base.kind != "i":
+        if field.shape != (game.max_players,) or field.base != np.int8:
             raise ValueError(
-                f"private_fields names {name!r}, but {game.__name__} has no state field {name!r} with an integer for "
+                f"private_fields names {name!r}, but {game.__name__} has no state field {name!r} with an int8 for "
                 f"each of {game.max_players} seats"
             )
     _registered[game] = hints

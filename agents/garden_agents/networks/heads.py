@@ -12,6 +12,7 @@ from garden_core.jit.rng import next_float
 VALUE_TARGETS = ("outcome", "margin", "score", "seats")
 """What a value head can predict: "outcome" or "margin" of the player to move; "score", the points that the team will still
 score in a cooperative game; or "seats", for every seat the chance to finish first and the margin."""
+SCORE, SEATS = VALUE_TARGETS.index("score"), VALUE_TARGETS.index("seats")
 
 
 def target_of(game: Game) -> str:
@@ -32,13 +33,10 @@ def expected_values(raw: np.ndarray, value_target: str) -> np.ndarray:
     0. With other targets, the value of the player to move, float32 (N,): the outcome, the margin, or `x / (1 + |x|)` for
     a predicted score x.
     """
-    if value_target == "seats":
-        n = raw.shape[1] // 2
-        return (n * chances_and_margins(raw)[:, :n] - 1) / (n - 1)
-    value = raw[:, 0]
-    if value_target == "score":
-        value = value / (1 + np.abs(value))
-    return np.clip(value, -1, 1)
+    by_seat = value_target == "seats"
+    values = np.empty((len(raw), raw.shape[1] // 2 if by_seat else 1), np.float32)
+    fill_values(np.ascontiguousarray(raw, np.float32), VALUE_TARGETS.index(value_target), values)
+    return values if by_seat else values[:, 0]
 
 
 def chances_and_margins(raw: np.ndarray) -> np.ndarray:
@@ -111,6 +109,27 @@ def fill_probabilities(logits, masks, out):
         if total > 0:
             for action in range(masks.shape[1]):
                 out[i, action] /= total
+
+
+@compiled
+def fill_values(raw, target, values):
+    """Fill `values`, float32 (N, seats or 1), as `expected_values` returns them; `target` is an index of VALUE_TARGETS."""
+    n = values.shape[1]
+    for i in range(raw.shape[0]):
+        if target == SEATS:
+            highest, total = raw[i, 0], np.float32(0)
+            for p in range(n):
+                highest = max(highest, raw[i, p])
+            for p in range(n):
+                values[i, p] = np.exp(raw[i, p] - highest)
+                total += values[i, p]
+            for p in range(n):
+                values[i, p] = (n * (values[i, p] / total) - np.float32(1)) / np.float32(n - 1)
+        else:
+            value = raw[i, 0]
+            if target == SCORE:
+                value = value / (np.float32(1) + abs(value))
+            values[i, 0] = min(max(value, np.float32(-1)), np.float32(1))
 
 
 @compiled

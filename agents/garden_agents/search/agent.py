@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
@@ -10,11 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from garden_agents.networks.heads import best_actions
-from garden_agents.search.backup import back_up_rows
 from garden_agents.search.beliefs import Evaluator, evaluated, weighted_redraws
-from garden_agents.search.halving import Roots, halve_rows, read_rows
-from garden_agents.search.selection import Selection, descend_rows
+from garden_agents.search.halving import Roots, read_rows
 from garden_agents.search.simulation import Rollouts, simulate
+from garden_agents.search.stepping import Search, Weights, back_up_leaves, find_leaves
 from garden_agents.search.tree import PRIORS, Leaves, Tree, node_type
 from garden_core.batch.batch import Batch
 from garden_core.batch.choices import BUILT_IN, scratch
@@ -52,43 +50,40 @@ class Searched(NamedTuple):
         return cls(masks.astype(np.int32), values, masks.astype(np.float32), masks.argmax(1))
 
 
-class _Memory:
-    """The arrays of searches: `rows` trees of `nodes` nodes each, and `group` leaves per tree."""
-
-    def __init__(self, game: Game, rows: int, nodes: int, group: int) -> None:
-        self.game, leaves = game, rows * group
-        self.trees = Tree(
+def _empty(game: Game, roots: Roots, nodes: int, group: int) -> Search:
+    """Return empty trees of `nodes` nodes each, with room for `group` leaves of each."""
+    rows = len(roots.rows)
+    n, policies = rows * group, scratch(game)
+    masks = np.concatenate([policies.masks, policies.masks[:1]])  # a third row, for the search itself
+    return Search(
+        Tree(
             records((rows, nodes), node_type(game)),
             np.zeros((rows, 1), np.int64),
-            np.zeros((leaves, nodes), np.int64),
+            np.zeros((n, nodes), np.int64),
             np.zeros((rows, game.num_actions), np.int8),
-        )
-        self.leaves = Leaves(
+        ),
+        Leaves(
             records((rows, 0), game.state_dtype),
             np.zeros((rows, 0)),
-            np.zeros(leaves, np.int64),
-            records(leaves, game.state_dtype),
-            np.zeros((leaves, game.observation_size), np.int8),
-            np.zeros((leaves, game.num_actions), np.int8),
-        )
-        policies = scratch(game)
-        masks = np.concatenate([policies.masks, policies.masks[:1]])  # a third row, for the search itself
-        self.scratch = policies._replace(masks=masks)
-        self.scores = np.zeros(game.num_actions)
-        self.values = np.zeros(game.max_players, np.float32)
+            np.zeros(n, np.int64),
+            records(n, game.state_dtype),
+            np.zeros((n, game.observation_size), np.int8),
+            np.zeros((n, game.num_actions), np.int8),
+        ),
+        roots,
+        game.params,
+        policies._replace(masks=masks),
+        np.zeros(game.max_players, np.float32),
+        np.zeros(game.num_actions),
+    )
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Rows and nodes."""
-        return self.trees.nodes.shape
 
-    def grow(self) -> None:
-        """Double the number of nodes, keeping the trees."""
-        rows, size = self.shape
-        nodes = records((rows, 2 * size), self.trees.nodes.dtype)
-        nodes[:, :size] = self.trees.nodes
-        path = np.pad(self.trees.path, ((0, 0), (0, size)))
-        self.trees = self.trees._replace(nodes=nodes, path=path)
+def _grown(trees: Tree) -> Tree:
+    """Return the trees with room for twice as many nodes."""
+    rows, size = trees.nodes.shape
+    nodes = records((rows, 2 * size), trees.nodes.dtype)
+    nodes[:, :size] = trees.nodes
+    return trees._replace(nodes=nodes, path=np.pad(trees.path, ((0, 0), (0, size))))
 
 
 class MCTSAgent(Reseedable):
@@ -159,7 +154,6 @@ class MCTSAgent(Reseedable):
         self.decisions = 0
         """Decisions simulated so far."""
         self._streams = Streams(SEARCH_STREAM, seed)
-        self._free: list[_Memory] = []
         self._last: dict[int, tuple[np.ndarray, float]] = {}
         """Shares and value of the last search, by row."""
 
@@ -211,26 +205,24 @@ class MCTSAgent(Reseedable):
         Each row draws from its generator, uint64 (num_envs, 4). The time limit is `seconds` for each root.
         """
         n, game, start = len(roots.rows), batch.game, time.perf_counter()
-        memory = self._take_memory(game, n)
-        done, step = 0, self.group  # a network's first pass only evaluates the roots
+        search = _empty(game, roots, max(self.simulations + 2, 4 * CLOCK), self.group)
         if self.network is not None:
             drawn = weighted_redraws(batch, roots.rows, self.network, rng_states)
-            memory.leaves = Leaves(*drawn, *memory.leaves[2:])
+            search = search._replace(leaves=Leaves(*drawn, *search.leaves[2:]))
+            done, count, step = -1, 1, self.group  # the first step only evaluates the roots
         else:
-            done, step = 1 if self.considered or self.seconds else self.simulations, CLOCK
-        decisions = self._simulate(batch, roots.rows, memory, max(1, done), rng_states)
-        while not done or self._share(start, done, n) < 1:
-            if self.considered:
-                share = self._share(start, done, n)
-                halve_rows(memory.trees, roots, self.considered, share, self.scale, memory.scores)
-            count = step if self.seconds is not None else min(step, self.simulations - done)
-            if done + count + 1 >= memory.shape[1]:
-                memory.grow()
-            decisions += self._simulate(batch, roots.rows, memory, count, rng_states)
+            whole = not (self.considered or self.seconds)
+            done, count, step = 0, self.simulations if whole else 1, CLOCK
+        share, decisions = -1.0, 0
+        while share < 1:
+            if done + count + 1 >= search.trees.nodes.shape[1]:
+                search = search._replace(trees=_grown(search.trees))
+            decisions += self._simulate(search, count, share, rng_states)
             done += count
+            share = self._share(start, done, n)
+            count = step if self.seconds is not None else min(step, self.simulations - done)
         result = Searched.without_search(game, roots.masks)
-        read_rows(memory.trees, roots, game.params, self.scale, memory.scores, result)
-        self._free.append(memory)
+        read_rows(search, self.scale, result)
         return result, decisions
 
     def _share(self, start: float, done: int, searches: int) -> float:
@@ -239,34 +231,18 @@ class MCTSAgent(Reseedable):
             return done / self.simulations
         return (time.perf_counter() - start) / (self.seconds * searches)
 
-    def _simulate(
-        self, batch: Batch, rows: np.ndarray, memory: _Memory, count: int, rng_states: np.ndarray
-    ) -> int:
-        """Add `count` simulations to each tree; return the number of simulated decisions."""
-        params, trees = batch.game.params, memory.trees
+    def _simulate(self, search: Search, count: int, share: float, rng_states: np.ndarray) -> int:
+        """Add `count` simulations to each tree, of which `share` is done; return the number of simulated decisions."""
+        weights = Weights(self.exploration, self.considered, self.scale)
         if self.network is None:
-            row = int(rows[0])
-            selection = Selection(int(batch.current_player[row]), self.prior, self.exploration)
-            settings = selection, Rollouts(self.rollout, self.depth)
-            tree, leaf = Tree(*(part[0] for part in trees)), (memory.leaves.states, memory.values)
-            root, rng_state = batch.states[row : row + 1], rng_states[row]
-            return simulate(tree, memory.scratch, leaf, root, params, settings, count, rng_state)
-        n = len(rows) * count
-        leaves = Leaves(*memory.leaves[:2], *(part[:n] for part in memory.leaves[2:]))
-        descend_rows(trees, memory.scratch, leaves, batch.states, params, rows, self.exploration, rng_states)
-        evaluation = evaluated(self.network, leaves.observations, leaves.masks, batch.game.num_players)
-        back_up_rows(trees, leaves, count, params, evaluation, memory.values, memory.scratch.points)
-        return int(leaves.lengths.sum())
-
-    def _take_memory(self, game: Game, rows: int) -> _Memory:
-        """Return arrays that no other search uses, with empty trees."""
-        nodes = max(self.simulations + 2, 4 * CLOCK)
-        with contextlib.suppress(IndexError):
-            memory = self._free.pop()  # atomic, so threads never get the same arrays
-            if memory.game is game and memory.shape[0] >= rows and memory.shape[1] >= nodes:
-                memory.trees.used[:], memory.trees.considered[:] = 0, 0
-                return memory
-        return _Memory(game, rows, nodes, self.group)
+            rollouts = Rollouts(self.rollout, self.depth)
+            return simulate(search, weights, self.prior, rollouts, count, share, rng_states)
+        leaves, n = search.leaves, len(search.roots.rows) * count
+        find_leaves(search, weights, count, share, rng_states)
+        seats = int(search.params["num_players"][0])
+        evaluation = evaluated(self.network, leaves.observations[:n], leaves.masks[:n], seats)
+        back_up_leaves(search, count, evaluation)
+        return int(leaves.lengths[:n].sum())
 
     def estimate(self, batch: Batch, row: int) -> str:
         """Describe the value by the last search in `row` and its three best actions."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from garden_agents.search.expansion import expand
 from garden_agents.search.values import first_places, seat_values
 from garden_core.jit import compiled, kernels, rewards
 
@@ -20,7 +19,7 @@ def back_up(nodes, path, length, seats, values):
 
 
 @compiled
-def _fill_leaf_values(state, params, estimates, values, points):
+def fill_leaf_values(state, params, estimates, values, points):
     """Fill `values` for a leaf: the network's estimates, or the result if the game is over. Overwrites `points`.
 
     `estimates`, float32 (seats,), has the values of all seats, counted from the player to move; the values of a finished
@@ -49,20 +48,3 @@ def _fill_leaf_values(state, params, estimates, values, points):
                 values[p] = estimates[0]
             else:
                 values[p] = -estimates[0] / (n - 1)
-
-
-@compiled
-def back_up_rows(trees, leaves, group, params, evaluation, values, points):
-    """Expand each leaf, `group` for each tree, and back up its values. Overwrites `values` and `points`.
-
-    `evaluation` is the network's: probabilities, float32 (leaves, num_actions), and estimates, (leaves, seats or 1).
-    """
-    probabilities, estimates = evaluation
-    for i in range(leaves.lengths.shape[0]):
-        nodes, path, length = trees.nodes[i // group], trees.path[i], leaves.lengths[i]
-        state, node = leaves.states[i], nodes[path[length]]
-        # another leaf of the group may be the same node
-        if not (state.terminated or state.truncated or node.expanded):
-            expand(node, leaves.masks[i], probabilities[i])
-        _fill_leaf_values(state, params[0], estimates[i], values, points)
-        back_up(nodes, path, length, params[0].num_players, values)

@@ -7,22 +7,26 @@ the likelihood of these cards (Bayes' rule, as in particle filters).
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from garden_agents.games import hints_of
-from garden_agents.search.redraws import observe_movers, redraw_for_movers
+from garden_agents.search.redraws import (
+    Past,
+    Supposed,
+    first_alike,
+    log_likelihood,
+    normalise,
+    redraw_for_movers,
+    suppose,
+)
 from garden_core.batch.batch import Batch
 from garden_core.game import Game
 from garden_core.jit import records
 
 REDRAWS = 64
 """Redraws per position."""
-DOUBT = 0.05
-"""Assumed share of random actions of the other seats, which need not play as the network does."""
-IMPOSSIBLE = 1e-9
-"""Likelihood of an action that is illegal with the redrawn cards."""
 
 
 class Evaluator(Protocol):
@@ -124,38 +128,45 @@ def weighted_redraws(
 def _weights(batch: Batch, rows: np.ndarray, network: Evaluator, redraws: np.ndarray) -> np.ndarray:
     """Return the probabilities of redraws of `rows`, float64 (n, number), given the earlier decisions of the others."""
     game, history = batch.game, batch.history
-    if not (redraws.shape[1] and hints_of(game).private_fields and history is not None):
-        return np.full(redraws.shape, 1 / max(1, redraws.shape[1]))
-    weights = np.zeros(redraws.shape)
-    for i, row in enumerate(rows):
-        states, actions = history.of(row)
-        player = int(batch.current_player[row])
-        others = states["current_player"] != player
-        weights[i] = _probabilities(game, network, states[others], actions[others], redraws[i], player)
+    weights = np.full(redraws.shape, 1 / max(1, redraws.shape[1]))
+    if weights.size and hints_of(game).private_fields and history is not None:
+        for i, row in enumerate(rows):
+            states, actions = history.of(row)
+            player = int(batch.current_player[row])
+            others = np.flatnonzero(states["current_player"] != player)
+            _weigh(game, network, Past(states[others], actions[others]), redraws[i], player, weights[i])
     return weights
 
 
-def _probabilities(
-    game: Game, network: Evaluator, states: np.ndarray, actions: np.ndarray, redraws: np.ndarray, player: int
-) -> np.ndarray:
-    """Return the probability of each redraw, float64 (number,), given the others' actions in earlier states."""
-    private_fields = hints_of(game).private_fields
-    held = np.concatenate([redraws[name] for name in private_fields], 1)
-    _, first, same = np.unique(held, axis=0, return_index=True, return_inverse=True)
-    n, hands = len(states), len(first)
-    if n == 0 or hands == 1:
-        return np.full(len(redraws), 1 / len(redraws))
-    supposed = np.repeat(states, hands)
-    for name in private_fields:
-        then, now = supposed[name], np.tile(redraws[first][name], (n, 1))
-        known = (now < 0) | (np.arange(then.shape[1]) == player)  # -1: revealed since
-        supposed[name] = np.where(known, then, now)
-    observations = np.zeros((n * hands, game.observation_size), np.int8)
-    masks = np.zeros((n * hands, game.num_actions), np.int8)
-    observe_movers(supposed, game.params, observations, masks)
-    taken = np.arange(n * hands), np.repeat(actions, hands)
+def _weigh(
+    game: Game, network: Evaluator, past: Past, redraws: np.ndarray, player: int, weights: np.ndarray
+) -> None:
+    """Fill `weights`, float64 (number,), with the probabilities of the redraws, given the past of the others."""
+    held, private = bytes_of(redraws), private_bytes(game)
+    first = np.array([first_alike(held, k, private) for k in range(len(held))])
+    n, different = len(past.actions), np.unique(first)
+    if n == 0 or len(different) == 1:
+        return
+    states = records(n * len(different), game.state_dtype)
+    observations = np.zeros((len(states), game.observation_size), np.int8)
+    masks = np.zeros((len(states), game.num_actions), np.int8)
+    supposed = Supposed(states, bytes_of(states), observations, masks)
+    suppose(past, held[different], private, player, game.params, supposed)
     chances, _ = evaluated(network, observations, masks, game.num_players)
-    likely = (1 - DOUBT) * chances[taken] + DOUBT / masks.sum(1)
-    logs = np.log(np.where(masks[taken], likely, IMPOSSIBLE)).reshape(n, hands).sum(0)[same.ravel()]
-    weights = np.exp(logs - logs.max())
-    return weights / weights.sum()
+    logs = np.zeros(len(held))
+    for i, k in enumerate(different):
+        part = slice(i * n, i * n + n)
+        logs[k] = log_likelihood(past.actions, chances[part], masks[part])
+    normalise(logs[first], weights)
+
+
+def bytes_of(states: np.ndarray) -> np.ndarray:
+    """Return state records (n,) as bytes, int8 (n, size), in the same memory."""
+    return states.view(np.int8).reshape(len(states), states.itemsize)
+
+
+def private_bytes(game: Game) -> np.ndarray:
+    """Return where the private fields are in a state's bytes, int64 (fields, seats)."""
+    fields: Any = game.state_dtype.fields
+    starts = [[fields[name][1]] for name in hints_of(game).private_fields]
+    return np.array(starts, np.int64).reshape(-1, 1) + np.arange(game.max_players)

@@ -140,8 +140,9 @@ def read_root(nodes, considered, player, n, mask, scale, scores, result):
 
 
 @compiled
-def read_rows(trees, roots, params, scale, scores, result):
-    """Read the results of searches into `result`, a `Searched`: see `read_root`."""
+def read_rows(search, scale, result):
+    """Read the results of searches, a `Search`, into `result`, a `Searched`: see `read_root`."""
+    trees, roots = search.trees, search.roots
     for i in range(result.actions.shape[0]):
         player = np.int64(roots.states[roots.rows[i]].current_player)
         row = result.visits[i], result.values[i], result.shares[i]
@@ -149,9 +150,9 @@ def read_rows(trees, roots, params, scale, scores, result):
             trees.nodes[i],
             trees.considered[i],
             player,
-            params[0].num_players,
+            search.params[0].num_players,
             roots.masks[i],
             scale,
-            scores,
+            search.scores,
             row,
         )

@@ -8,9 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from garden_agents.search.expansion import fill_priors
-from garden_agents.search.tree import NETWORK, Tree, reset_node
+from garden_agents.search.tree import NETWORK, reset_node
 from garden_core.jit import compiled, kernels
-from garden_core.jit.rng import next_float, next_uint64
 
 
 class Selection(NamedTuple):
@@ -113,44 +112,3 @@ def descend(state, params, tree, selection, scratch, rng_state):
         nodes[path[i]].visits += 1
         nodes[path[i]].pending += 1
     return length
-
-
-@compiled
-def _draw(probabilities, rng_state):
-    """Sample an index by probabilities that sum to 1."""
-    rest = next_float(rng_state)
-    for k in range(probabilities.shape[0] - 1):
-        rest -= probabilities[k]
-        if rest < 0:
-            return k
-    return probabilities.shape[0] - 1
-
-
-@compiled
-def observe_row(state, params, observation, mask):
-    """Fill the observation and the action mask of the player to move."""
-    kernels.legal_actions(state, params[0], mask)
-    kernels.observe(state, params[0], np.int64(state.current_player), observation)
-
-
-@compiled
-def descend_rows(trees, scratch, leaves, states, params, rows, exploration, rng_states):
-    """Descend each tree, equally often, to the leaves that the network must evaluate."""
-    group = leaves.lengths.shape[0] // rows.shape[0]
-    for i in range(leaves.lengths.shape[0]):
-        search = i // group
-        row, rng_state = rows[search], rng_states[rows[search]]
-        player = np.int64(states[row].current_player)
-        if leaves.redraws.shape[1] > 0:
-            drawn = _draw(leaves.likelihoods[search], rng_state)
-            kernels.copy_record(leaves.states, i, leaves.redraws[search, drawn])
-        else:
-            kernels.copy_record(leaves.states, i, states[row])
-            kernels.resample(leaves.states[i], params[0], player, next_uint64(rng_state))
-        tree = Tree(trees.nodes[search], trees.used[search], trees.path[i], trees.considered[search])
-        # np.int64, so that `descend` is compiled once
-        selection = Selection(player, np.int64(NETWORK), exploration)
-        leaves.lengths[i] = descend(leaves.states[i], params[0], tree, selection, scratch, rng_state)
-        observe_row(leaves.states[i], params, leaves.observations[i], leaves.masks[i])
-        if leaves.states[i].terminated or leaves.states[i].truncated:
-            leaves.masks[i] = 1  # as in a batch; what the network returns for it is not used

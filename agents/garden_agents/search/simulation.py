@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from garden_agents.search.backup import back_up
-from garden_agents.search.selection import descend
+from garden_agents.search.halving import halve_rows
+from garden_agents.search.selection import Selection, descend
+from garden_agents.search.tree import Tree
 from garden_agents.search.values import seat_values
 from garden_core.batch.choices import choose
 from garden_core.jit import compiled, kernels
@@ -20,18 +24,29 @@ class Rollouts(NamedTuple):
 
 
 @compiled
-def simulate(tree, scratch, leaf, root, params, settings, simulations, rng_state):
-    """Add `simulations` simulations to the search from `root[0]`; return the number of simulated decisions.
+def simulate(search, weights, prior, rollouts, count, share, rng_states):
+    """Add `count` simulations to a search of one root; return the number of simulated decisions.
 
-    `settings` are a `Selection` and `Rollouts`. Overwrites `leaf`, records (1 or more,) and float32 (max players,).
+    Args:
+        search, weights: see `garden_agents.search.stepping`.
+        prior: source of the priors, EQUAL or GREEDY of `tree`.
+        rollouts: the `Rollouts`.
+        count: number of simulations.
+        share: share of the simulations that are done, negative for the first ones.
+        rng_states: uint64 (rows of the root's batch, 4).
     """
-    (states, values), (selection, rollouts) = leaf, settings
-    state, mask = states[0], scratch.masks[2]
+    params, scratch, values = search.params, search.scratch, search.values
+    root, rng_state = search.roots.states[search.roots.rows[0]], rng_states[search.roots.rows[0]]
+    trees, state, mask = search.trees, search.leaves.states[0], scratch.masks[2]
+    own = Tree(trees.nodes[0], trees.used[0], trees.path[0], trees.considered[0])
+    selection = Selection(np.int64(root.current_player), prior, weights.exploration)
+    if weights.considered and share >= 0:
+        halve_rows(trees, search.roots, weights.considered, share, weights.scale, search.scores)
     decisions = 0
-    for _ in range(simulations):
-        kernels.copy_record(states, 0, root[0])
+    for _ in range(count):
+        kernels.copy_record(search.leaves.states, 0, root)
         kernels.resample(state, params[0], selection.player, next_uint64(rng_state))
-        length = descend(state, params[0], tree, selection, scratch, rng_state)
+        length = descend(state, params[0], own, selection, scratch, rng_state)
         decisions += length
         for _ in range(rollouts.depth):
             if state.terminated or state.truncated:
@@ -41,5 +56,5 @@ def simulate(tree, scratch, leaf, root, params, settings, simulations, rng_state
             kernels.apply_action(state, params[0], action)
             decisions += 1
         seat_values(state, params[0], values, scratch.points)
-        back_up(tree.nodes, tree.path, length, params[0].num_players, values)
+        back_up(own.nodes, own.path, length, params[0].num_players, values)
     return decisions

@@ -12,7 +12,7 @@ of each in one pass. Without a network, priors come from greedy play's action va
 points after a short rollout.
 
 Modules: `tree` (the arrays), `selection`, `expansion`, `values`, `backup`, `simulation` (all of these, without a
-network), `halving` (the root) and `agent` (the policy).
+network), `stepping` (all of these, with one), `halving` (the root) and `agent` (the policy).
 """
 
 from __future__ import annotations

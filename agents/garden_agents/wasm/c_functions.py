@@ -67,7 +67,8 @@ def c_function(function: Callable[..., Any], arguments: Sequence[Any]) -> tuple[
     """Compile a function that callers other than Python can call.
 
     Args:
-        function: a Python function, compiled or not, that raises nothing.
+        function: a Python function, compiled or not, that raises nothing. For targets with other pointers than this machine's,
+            no function that it calls may return an array, as structures in memory have this machine's layout.
         arguments: Numba's types. A record is a pointer for the caller; a contiguous array is a pointer and then a 32-bit integer
             for each dimension; a NamedTuple is its parts; an int64 is a 32-bit integer; others are themselves.
 

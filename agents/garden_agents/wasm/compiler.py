@@ -48,7 +48,6 @@ _MATHS = [
 ]
 
 _DECLARED = """
-declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 declare double @llvm.sqrt.f64(double)
 define double @sqrt(double %x) {
   %root = call double @llvm.sqrt.f64(double %x)
@@ -98,23 +97,8 @@ def compile_module(entries: Sequence[Entry]) -> bytes:
     return _link(machine.emit_object(module), sorted(names))
 
 
-_COPY_RECORD = re.compile(r"^(define [^\n]*11copy_record[^\n]*\{\n).*?^\}", re.MULTILINE | re.DOTALL)
-
-
-def _copied_whole(copy: re.Match[str]) -> str:
-    """Return the function `copy_record` with one copy; Numba's has two instructions for each byte."""
-    size = re.findall(r"\[(\d+) x i8\]", copy[0])[0]
-    return f"""{copy[1]}
-  %start = mul i64 %arg.row, {size}
-  %place = getelementptr i8, ptr %arg.to.4, i64 %start
-  call void @llvm.memcpy.p0.p0.i64(ptr %place, ptr %arg.record, i64 {size}, i1 false)
-  ret i32 0
-}}"""
-
-
 def _retargeted(text: str, machine: Any) -> str:
     """Return LLVM code for another target; WebAssembly has no common symbols."""
-    text = _COPY_RECORD.sub(_copied_whole, text)
     text = re.sub(r"^target (triple|datalayout) = .*$", "", text, flags=re.MULTILINE)
     head = f'target datalayout = "{machine.target_data}"\ntarget triple = "{TRIPLE}"\n'
     return head + text.replace("= common ", "= internal ")

@@ -13,21 +13,28 @@ import numba
 import numpy as np
 
 from garden_agents.games import hints_of
-from garden_agents.networks.heads import fill_probabilities
+from garden_agents.networks.heads import VALUE_TARGETS, fill_probabilities, fill_values
 from garden_agents.networks.network_agent import NetworkAgent
 from garden_agents.search.agent import CONSIDERED, DEPTH, EXPLORATION, GROUP, PLAYOUT_EXPLORATION, SCALE
-from garden_agents.search.backup import back_up_rows
-from garden_agents.search.beliefs import DOUBT, IMPOSSIBLE, REDRAWS
-from garden_agents.search.halving import Roots, halve_rows, read_root
-from garden_agents.search.redraws import redraw_for_movers
-from garden_agents.search.selection import Selection, descend_rows
+from garden_agents.search.beliefs import REDRAWS, private_bytes
+from garden_agents.search.halving import Roots, read_root
+from garden_agents.search.redraws import (
+    Past,
+    Supposed,
+    first_alike,
+    log_likelihood,
+    normalise,
+    observe_row,
+    redraw_for_movers,
+    suppose,
+)
 from garden_agents.search.simulation import Rollouts, simulate
+from garden_agents.search.stepping import Search, Weights, back_up_leaves, find_leaves
 from garden_agents.search.tree import GREEDY as GREEDY_PRIOR
 from garden_agents.search.tree import Leaves, Tree, node_type
 from garden_agents.wasm.c_functions import part_of
 from garden_agents.wasm.compiler import Entry
 from garden_agents.wasm.forward import forward_of
-from garden_agents.wasm.maths import exp, log
 from garden_core.batch.choices import GREEDY, Scratch, greedy_action
 from garden_core.game import Game
 from garden_core.jit import bounded, compiled, kernels, nth_legal, rng
@@ -121,23 +128,8 @@ class Net(NamedTuple):
     estimates: Any
 
 
-class Past(NamedTuple):
-    """The decisions so far: the states before them, also as bytes, and the actions."""
-
-    states: Any
-    bytes: Any
-    actions: Any
-
-
-class Hands(NamedTuple):
-    """The redraws of hidden cards as bytes, and logarithms of their probabilities."""
-
-    bytes: Any
-    logs: Any
-
-
 GROUPS: dict[str, Any] = {
-    "scratch": Scratch, "trees": Tree, "leaves": Leaves, "results": Results, "net": Net, "past": Past, "hands": Hands,
+    "scratch": Scratch, "trees": Tree, "leaves": Leaves, "results": Results, "net": Net, "past": Past, "supposed": Supposed,
 }  # fmt: skip
 """The arguments that are several arrays, by name; the array `nodes` of `trees` is called trees_nodes outside."""
 
@@ -151,29 +143,37 @@ def greedy(state, params, scratch, rng_state):
 
 
 def search(
-    root, root_params, mask, trees, leaf_states, leaf_values, scratch, results, rng_states, simulations
+    root, root_params, mask, rows, trees, leaves, leaf_values, scratch, results, rng_states, simulations
 ):
     """Search from root[0] as `MCTSAgent` does without a network; return the best action."""
-    legal = kernels.legal_actions(root[0], root_params[0], mask)
-    if legal == 1:
+    if kernels.legal_actions(root[0], root_params[0], mask) == 1:
         return only_action(mask, results)
-    _start(trees)
-    player, n = np.int64(root[0].current_player), root_params[0].num_players
-    how = (
-        Selection(player, np.int64(GREEDY_PRIOR), PLAYOUT_EXPLORATION),
-        Rollouts(np.int64(GREEDY), np.int64(DEPTH)),
-    )
-    tree = Tree(trees.nodes[0], trees.used[0], trees.path[0], trees.considered[0])
-    simulate(tree, scratch, (leaf_states, leaf_values), root, root_params, how, simulations, rng_states[0])
-    result = results.visits, results.values, results.shares
-    return read_root(tree.nodes, tree.considered, player, n, mask, SCALE, results.scores, result)
+    _begin(trees, rows)
+    roots = Roots(root, rows, part_of(mask, 0, (1, mask.shape[0])))
+    found = Search(trees, leaves, roots, root_params, scratch, leaf_values, results.scores)
+    rollouts = Rollouts(np.int64(GREEDY), np.int64(DEPTH))
+    weights = Weights(PLAYOUT_EXPLORATION, np.int64(0), SCALE)
+    simulate(found, weights, np.int64(GREEDY_PRIOR), rollouts, simulations, -1.0, rng_states)
+    return _read(found, results)
 
 
 @compiled
-def _start(trees):
+def _begin(trees, rows):
+    """Begin a new search from root[0]."""
+    rows[0] = 0
     trees.used[0, 0] = 0
     for action in range(trees.considered.shape[1]):
         trees.considered[0, action] = 0
+
+
+@compiled
+def _read(found, results):
+    """Fill the results of a search; return the best action."""
+    root, considered = found.roots.states[0], found.trees.considered[0]
+    player, n = np.int64(root.current_player), found.params[0].num_players
+    result = results.visits, results.values, results.shares
+    nodes, mask = found.trees.nodes[0], found.roots.masks[0]
+    return read_root(nodes, considered, player, n, mask, SCALE, found.scores, result)
 
 
 @compiled
@@ -196,46 +196,30 @@ def only_action(mask, results):
 def with_network(agent: NetworkAgent, game: Game) -> tuple[list[Callable[..., Any]], dict[str, int]]:
     """Return the functions that need a network like the agent's, and the sizes of its arrays."""
     forward, work_size, narrow_work_size = forward_of(agent.network)
-    by_seat, is_score = agent.value_target == "seats", agent.value_target == "score"
-    private, seats = hints_of(game).private_fields, game.max_players
-    of_state: Any = game.state_dtype.fields
-    fields = [of_state[name] for name in private]
-    if any(kind.base != np.int8 for kind, *_ in fields):
-        raise ValueError(f"{game.name} has private fields that are not int8")
-    offsets = np.array([offset for _, offset, *_ in fields], np.int64)
+    target, private = VALUE_TARGETS.index(agent.value_target), private_bytes(game)
 
     def jit(function: Any) -> Any:
         return compile_later(function, OPTIONS, inline=False)
 
     @jit
-    def evaluate_position(observation, mask, params, net, row):
-        """Fill probabilities of the legal actions and values, as `NetworkAgent.evaluate` does, in row `row` of the network's."""
-        raw, estimates = net.raw, net.estimates[row]
-        forward(observation, params, net.weights, net.work, net.narrow_work, net.logits[0], raw)
-        masks = part_of(mask, 0, (1, mask.shape[0]))
-        fill_probabilities(net.logits, masks, part_of(net.chances[row], 0, (1, mask.shape[0])))
-        if not by_seat:
-            value = raw[0]
-            if is_score:
-                value = value / (np.float32(1) + abs(value))
-            estimates[0] = min(max(value, np.float32(-1)), np.float32(1))
-            return
-        n = raw.shape[0] // 2
-        highest, total = raw[0], np.float32(0)
-        for p in range(n):
-            highest = max(highest, raw[p])
-        for p in range(n):
-            estimates[p] = np.exp(raw[p] - highest)
-            total += estimates[p]
-        for p in range(n):
-            estimates[p] = (n * (estimates[p] / total) - np.float32(1)) / np.float32(n - 1)
+    def evaluate_rows(observations, masks, params, net, count):
+        """Fill the first `count` rows of chances and estimates, as `NetworkAgent.evaluate` does."""
+        actions, values = masks.shape[1], net.estimates.shape[1]
+        for i in range(count):
+            forward(
+                observations[i], params, net.weights, net.work, net.narrow_work, net.logits[0], net.raw[0]
+            )
+            fill_probabilities(
+                net.logits, part_of(masks[i], 0, (1, actions)), part_of(net.chances[i], 0, (1, actions))
+            )
+            fill_values(net.raw, target, part_of(net.estimates[i], 0, (1, values)))
 
     @jit
     def evaluate(root, root_params, mask, observation, net):
         """Fill chances and estimates for the player to move in root[0]; return the most likely legal action."""
-        kernels.legal_actions(root[0], root_params[0], mask)
-        kernels.observe(root[0], root_params[0], np.int64(root[0].current_player), observation)
-        evaluate_position(observation, mask, root_params, net, 0)
+        observe_row(root[0], root_params, observation, mask)
+        observations = part_of(observation, 0, (1, observation.shape[0]))
+        evaluate_rows(observations, part_of(mask, 0, (1, mask.shape[0])), root_params, net, 1)
         best = np.int64(-1)
         for action in range(mask.shape[0]):
             if mask[action] and (best < 0 or net.logits[0, action] > net.logits[0, best]):
@@ -243,94 +227,45 @@ def with_network(agent: NetworkAgent, game: Game) -> tuple[list[Callable[..., An
         return best
 
     @jit
-    def fill_likelihoods(root_params, player, past, leaves, leaf_bytes, hands, net):
-        """Fill the probabilities of the redraws, given the others' past actions, as `garden_agents.search.beliefs` does."""
-        logs, likelihoods = hands.logs, leaves.likelihoods
-        number = likelihoods.shape[1]
-        others, different = np.int64(0), np.int64(0)
-        for k in range(past.states.shape[0]):
-            others += past.states[k].current_player != player
-        for r in range(number):
-            first = _first_alike(hands.bytes, r, offsets, seats)
-            if first < r:
-                logs[r] = logs[first]
-                continue
-            different += 1
-            logs[r] = 0.0
-            for k in range(past.states.shape[0]):
-                mover = np.int64(past.states[k].current_player)
-                if mover == player:
-                    continue
-                kernels.copy_record(leaves.states, 0, past.states[k])
-                for f in range(offsets.shape[0]):
-                    for p in range(seats):
-                        card = hands.bytes[r, offsets[f] + p]
-                        if card >= 0 and p != player:  # -1: revealed since
-                            leaf_bytes[0, offsets[f] + p] = card
-                mask, state = leaves.masks[0], leaves.states[0]
-                legal = kernels.legal_actions(state, root_params[0], mask)
-                kernels.observe(state, root_params[0], mover, leaves.observations[0])
-                evaluate_position(leaves.observations[0], mask, root_params, net, 0)
-                action = past.actions[k]
-                likely = np.float32(1 - DOUBT) * net.chances[0, action] + DOUBT / legal
-                logs[r] += log(likely if mask[action] else IMPOSSIBLE)
-        highest, total = logs[0], 0.0
-        for r in range(number):
-            highest = max(highest, logs[r])
-        for r in range(number):
-            likelihoods[0, r] = 1.0 if others == 0 or different == 1 else exp(logs[r] - highest)
-            total += likelihoods[0, r]
-        for r in range(number):
-            likelihoods[0, r] /= total
+    def fill_likelihoods(leaves, hands, logs, past, supposed, player, params, net):
+        """Fill the likelihoods of the redraws, given the others' past, as `garden_agents.search.beliefs` does."""
+        n = past.actions.shape[0]
+        for k in range(logs.shape[0]):
+            first = first_alike(hands, k, private)
+            if first == k:
+                suppose(past, hands[k : k + 1], private, player, params, supposed)
+                evaluate_rows(supposed.observations, supposed.masks, params, net, n)
+                logs[k] = log_likelihood(past.actions, net.chances, supposed.masks)
+            else:
+                logs[k] = logs[first]
+        normalise(logs, leaves.likelihoods[0])
 
     @jit
     def network_search(
-        root, root_params, mask, trees, leaves, leaf_bytes, leaf_values, scratch, results, rows, net, past, hands,
+        root, root_params, mask, rows, trees, leaves, leaf_values, scratch, results, net, past, supposed, hands, logs,
         rng_states, simulations,
     ):  # fmt: skip
         """Search from root[0] as `MCTSAgent` does with a network; return the best action."""
-        legal = kernels.legal_actions(root[0], root_params[0], mask)
-        if legal == 1:
+        if kernels.legal_actions(root[0], root_params[0], mask) == 1:
             return only_action(mask, results)
-        _start(trees)
-        player, n = np.int64(root[0].current_player), root_params[0].num_players
-        rows[0] = 0
+        _begin(trees, rows)
+        roots = Roots(root, rows, part_of(mask, 0, (1, mask.shape[0])))
+        found = Search(trees, leaves, roots, root_params, scratch, leaf_values, results.scores)
         if leaves.redraws.shape[1] > 0:
             redraw_for_movers(root, root_params, rows, rng_states, leaves.redraws)
-            fill_likelihoods(root_params, player, past, leaves, leaf_bytes, hands, net)
-        roots = Roots(root, rows, part_of(mask, 0, (1, mask.shape[0])))
-        done, count = np.int64(-1), np.int64(1)  # the first pass only evaluates the root
-        while True:
-            lengths, states = leaves.lengths[:count], leaves.states[:count]
-            observations, masks = leaves.observations[:count], leaves.masks[:count]
-            reached = Leaves(leaves.redraws, leaves.likelihoods, lengths, states, observations, masks)
-            descend_rows(trees, scratch, reached, root, root_params, rows, EXPLORATION, rng_states)
-            for i in range(count):
-                evaluate_position(observations[i], masks[i], root_params, net, i)
-            found = net.chances, net.estimates
-            back_up_rows(trees, reached, count, root_params, found, leaf_values, scratch.points)
-            done = done + count if done >= 0 else np.int64(0)
-            if done >= simulations:
-                break
-            halve_rows(trees, roots, np.int64(CONSIDERED), done / simulations, SCALE, results.scores)
+            player = np.int64(root[0].current_player)
+            fill_likelihoods(leaves, hands, logs, past, supposed, player, root_params, net)
+        weights = Weights(EXPLORATION, np.int64(CONSIDERED), SCALE)
+        done, count = np.int64(-1), np.int64(1)  # the first step only evaluates the root
+        while done < simulations:
+            find_leaves(found, weights, count, done / simulations, rng_states)
+            evaluate_rows(leaves.observations, leaves.masks, root_params, net, count)
+            back_up_leaves(found, count, (net.chances, net.estimates))
+            done += count
             count = min(np.int64(GROUP), simulations - done)
-        result = results.visits, results.values, results.shares
-        return read_root(trees.nodes[0], trees.considered[0], player, n, mask, SCALE, results.scores, result)
+        return _read(found, results)
 
     return [evaluate, network_search], {"work": work_size, "narrow_work": narrow_work_size}
-
-
-@compiled
-def _first_alike(redraw_bytes, r, offsets, seats):
-    """Return the first redraw with the same private fields as redraw r."""
-    for first in range(r):
-        alike = True
-        for f in range(offsets.shape[0]):
-            for p in range(seats):
-                alike = alike and redraw_bytes[first, offsets[f] + p] == redraw_bytes[r, offsets[f] + p]
-        if alike:
-            return first
-    return r
 
 
 # --- arguments ---
@@ -365,6 +300,7 @@ def arrays(game: Game, agent: NetworkAgent | None, sizes: Mapping[str, int]) -> 
         sizes: the sizes that `with_network` returns.
     """
     state, a, o, seats = game.state_dtype, game.num_actions, game.observation_size, game.max_players
+    redraws = REDRAWS if hints_of(game).private_fields else 0
     i1, i2, i4, i8, u8, f4, f8 = map(np.dtype, ("i1", "i2", "i4", "i8", "u8", "f4", "f8"))
     found = {
         "root": Array(state, (1,)),
@@ -382,7 +318,13 @@ def arrays(game: Game, agent: NetworkAgent | None, sizes: Mapping[str, int]) -> 
         "trees_used": Array(i8, (1, 1)),
         "trees_path": Array(i8, (GROUP, "nodes")),
         "trees_considered": Array(i1, (1, a)),
-        "leaf_states": Array(state, (GROUP,)),
+        "rows": Array(i8, (1,)),
+        "leaves_redraws": Array(state, (1, redraws)),
+        "leaves_likelihoods": Array(f8, (1, redraws)),
+        "leaves_lengths": Array(i8, (GROUP,)),
+        "leaves_states": Array(state, (GROUP,)),
+        "leaves_observations": Array(i1, (GROUP, o)),
+        "leaves_masks": Array(i1, (GROUP, a)),
         "leaf_values": Array(f4, (seats,)),
         "results_visits": Array(i4, (a,)),
         "results_values": Array(f8, ("players",)),
@@ -392,28 +334,22 @@ def arrays(game: Game, agent: NetworkAgent | None, sizes: Mapping[str, int]) -> 
     if agent is not None:
         size, raw = state.itemsize, agent.network.num_values
         seen = raw // 2 if agent.value_target == "seats" else 1
-        redraws = REDRAWS if hints_of(game).private_fields else 0
         found |= {
-            "leaves_redraws": Array(state, (1, redraws)),
-            "leaves_likelihoods": Array(f8, (1, redraws)),
-            "leaves_lengths": Array(i8, (GROUP,)),
-            "leaves_states": Array(state, (GROUP,)),
-            "leaves_observations": Array(i1, (GROUP, o)),
-            "leaves_masks": Array(i1, (GROUP, a)),
-            "leaf_bytes": Array(i1, (GROUP, size), "leaves_states"),
-            "rows": Array(i8, (1,)),
             "net_weights": Array(f4, (len(agent.network.parameters),)),
             "net_work": Array(f4, (sizes["work"],)),
             "net_narrow_work": Array(i2, (sizes["narrow_work"],)),
             "net_logits": Array(f4, (1, a)),
-            "net_raw": Array(f4, (raw,)),
-            "net_chances": Array(f4, (GROUP, a)),
-            "net_estimates": Array(f4, (GROUP, seen)),
+            "net_raw": Array(f4, (1, raw)),
+            "net_chances": Array(f4, ("evaluated", a)),
+            "net_estimates": Array(f4, ("evaluated", seen)),
             "past_states": Array(state, ("past",)),
-            "past_bytes": Array(i1, ("past", size), "past_states"),
             "past_actions": Array(i8, ("past",)),
-            "hands_bytes": Array(i1, (redraws, size), "leaves_redraws"),
-            "hands_logs": Array(f8, (redraws,)),
+            "supposed_states": Array(state, ("past",)),
+            "supposed_bytes": Array(i1, ("past", size), "supposed_states"),
+            "supposed_observations": Array(i1, ("past", o)),
+            "supposed_masks": Array(i1, ("past", a)),
+            "hands": Array(i1, (redraws, size), "leaves_redraws"),
+            "logs": Array(f8, (redraws,)),
         }
     return found
 

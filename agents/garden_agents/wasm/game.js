@@ -280,7 +280,7 @@ class Game {
 
   apply(action) {
     if (!this.legal().includes(action)) throw new Error(`${String(action)} is not a legal action${this.over ? ": the game is over" : ""}`);
-    this.history.push({ state: this.state, action });
+    this.history.push({ state: this.state, player: this.currentPlayer, action });
     this.#call("apply_action", { action });
   }
 
@@ -357,8 +357,9 @@ class Agent {
     const purpose = { random: "random", greedy: "greedy", network: "network" }[kind] ?? "search";
     this.generator = game.stream(purpose, seed);
     const { module, arrays } = game;
-    const sizes = { nodes: simulations + 2, players: game.options.num_players, past: 0 };
-    this.arrays = new Arrays(module, network?.arrays ?? arrays.described, sizes, arrays);
+    const described = network?.arrays ?? arrays.described, [evaluated] = described.leaves_lengths[2];
+    const sizes = { nodes: simulations + 2, players: game.options.num_players, past: 0, evaluated };
+    this.arrays = new Arrays(module, described, sizes, arrays);
     if (network) this.arrays.view("net_weights").set(network.values);
   }
 
@@ -380,11 +381,12 @@ class Agent {
   }
 
   #searchWithNetwork() {
-    const { arrays, game, network, simulations } = this, { history } = game;
-    arrays.sizes.past = arrays.view("leaves_redraws").length ? history.length : 0;
-    const past = arrays.view("past_states"), size = game.kind.state.size;
-    history.slice(0, arrays.sizes.past).forEach(({ state }, k) => past.set(state, k * size));
-    arrays.view("past_actions").set(history.slice(0, arrays.sizes.past).map(({ action }) => BigInt(action)));
+    const { arrays, game, network, simulations } = this;
+    const others = arrays.view("leaves_redraws").length ? game.history.filter(({ player }) => player !== game.currentPlayer) : [];
+    arrays.sizes.past = others.length;
+    arrays.sizes.evaluated = Math.max(arrays.sizes.evaluated, others.length);
+    others.forEach(({ state }, k) => arrays.view("past_states").set(state, k * game.kind.state.size));
+    arrays.view("past_actions").set(others.map(({ action }) => BigInt(action)));
     return arrays.call(network.functions.network_search, { simulations });
   }
 
