@@ -1,4 +1,4 @@
-"""Positions shown without NumPy, msgspec and compiled code, as on the static page, are the same as with them."""
+"""Positions shown without NumPy and compiled code, as on the static page, are the same as with them."""
 
 import base64
 import inspect
@@ -6,6 +6,7 @@ import io
 import json
 import random
 import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -13,6 +14,7 @@ import zlib
 from pathlib import Path
 
 import fuzzing
+import msgspec
 import numpy as np
 import pytest
 from garden_agents import play
@@ -66,12 +68,18 @@ def shown(game, state, seat, last):
     ]
 
 
+def unpack(folder, kinds):
+    """Write the page's Python files into a folder, with msgspec for this machine."""
+    with zipfile.ZipFile(io.BytesIO(_zipped(_python_files(kinds)))) as archive:
+        archive.extractall(folder)
+    shutil.copytree(Path(msgspec.__file__).parent, folder / "msgspec")
+
+
 class Child:
     """A process that shows positions with the stand-ins, and asks for the rules."""
 
     def __init__(self, game, folder):
-        with zipfile.ZipFile(io.BytesIO(_zipped(_python_files([type(game)])))) as archive:
-            archive.extractall(folder)
+        unpack(folder, [type(game)])
         self.game = game
         code = CHILD.replace("task = json", f"{inspect.getsource(shown)}\n\ntask = json", 1)
         self.process = subprocess.Popen(
@@ -139,8 +147,7 @@ for seed in (2**64 - 1, 2**64, -1, True, "3"):
 
 def test_the_page_without_a_server_writes_the_same_replays(tmp_path):
     replay = record(make("cacti"), [RandomPolicy(1), RandomPolicy(2)], seed=3).content()
-    with zipfile.ZipFile(io.BytesIO(_zipped(_python_files([])))) as archive:
-        archive.extractall(tmp_path)
+    unpack(tmp_path, [])
     states = [{"terminated": end == 1, "truncated": end == 2} for end in range(3)]
     given = f"{json.dumps(replay)}\n{json.dumps(states)}\n"
     command = [sys.executable, "-IS", "-c", LOCAL, str(tmp_path)]
@@ -255,8 +262,7 @@ class Worker:
     """The page's worker in plain Python, with games that deal but allow no action."""
 
     def __init__(self, folder):
-        with zipfile.ZipFile(io.BytesIO(_zipped(_python_files([type(game := make("cacti"))])))) as archive:
-            archive.extractall(folder)
+        unpack(folder, [type(game := make("cacti"))])
         states = game.new_states(1)
         kernels.deal(states[0], game.params[0], np.uint64(1))
         command = [sys.executable, "-IS", "-c", PAGE, str(folder)]

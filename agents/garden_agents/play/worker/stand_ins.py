@@ -1,4 +1,4 @@
-"""Stand-ins for NumPy, msgspec and compiled code, where there are none: in a browser.
+"""Stand-ins for NumPy and compiled code, where there are none: in a browser.
 
 With them, the games' own files show positions there: snapshots, pictures, descriptions. Rules are not among what works; a
 `State` asks its `rules`, which run in WebAssembly.
@@ -7,7 +7,6 @@ With them, the games' own files show positions there: snapshots, pictures, descr
 from __future__ import annotations
 
 import sys
-import typing
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -101,34 +100,6 @@ def _count(name: str) -> Any:
     return count
 
 
-class _Struct:
-    """msgspec's Struct: a class of its annotations, which `_convert` makes."""
-
-    __struct_fields__: tuple[str, ...] = ()
-
-    def __init_subclass__(cls, **_: Any) -> None:
-        cls.__struct_fields__ = (*cls.__struct_fields__, *cls.__annotations__)
-
-    def __init__(self, **fields: Any) -> None:
-        self.__dict__.update(fields)
-
-
-def _convert(value: Any, form: Any) -> Any:
-    """Return plain values as structs and tuples; nothing is checked."""
-    origin, arguments = typing.get_origin(form), typing.get_args(form)
-    if origin is typing.Annotated:
-        return _convert(value, arguments[0])
-    if origin is tuple:
-        return tuple(_convert(each, arguments[0]) for each in value)
-    if isinstance(form, type) and issubclass(form, _Struct):
-        hints = typing.get_type_hints(form, include_extras=True)
-        given = {name: getattr(form, name, None) for name in hints} | dict(value)
-        return form(**{name: _convert(part, hints[name]) for name, part in given.items()})
-    if value is not None and type(None) in arguments:
-        return _convert(value, arguments[0])
-    return value
-
-
 def _zeros(shape: Any, _: Any = None) -> Array:
     first, *rest = shape if isinstance(shape, tuple) else (shape,)
     return Array([_zeros(tuple(rest)) if rest else 0 for _ in range(first)])
@@ -156,8 +127,6 @@ def install(core: str) -> None:
         bool_=bool,
         **dict.fromkeys(kinds, int),
     )
-    wrong = type("ValidationError", (ValueError,), {})
-    _module("msgspec", Struct=_Struct, Meta=lambda **_: None, convert=_convert, ValidationError=wrong)
     counts = {name: _count(name) for name in ("points", "public_points", "standings")}
     rules = {"legal_actions": _legal_actions, "apply_action": _apply_action, "resample": _resample}
     kernels = _module("garden_core.jit.kernels", **counts, **rules)
