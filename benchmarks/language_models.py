@@ -28,7 +28,7 @@ import tyro
 from garden_agents.errors import one_line_errors
 from garden_agents.evaluation import evaluate
 from garden_agents.evaluation.arena import evaluated
-from garden_agents.evaluation.leaderboard import SEED, read_tables
+from garden_agents.evaluation.leaderboard import read_tables
 from garden_agents.text import TextAgent
 from garden_agents.text.prompts import Message
 
@@ -101,7 +101,7 @@ def anchors(folder: Path = Path("leaderboard")) -> dict[str, evaluate.Anchors]:
     for table in read_tables(folder):
         names = sorted({agent for block in table.done for agent in block[:2]})
         jobs = {block: line.played for block, line in sorted(table.done.items())}
-        rated = {r.agent: float(round(r.rating)) for r in evaluated(names, jobs, SEED)[1]}
+        rated = {r.agent: float(round(r.rating)) for r in evaluated(names, jobs)[1]}
         ratings = {name: rated[name] for name in OPPONENTS if name in rated}
         game = table.game
         suite[f"{game.name}-{game.num_players}"] = evaluate.Anchors(game.name, game.num_players, ratings)

@@ -47,6 +47,8 @@ RESULT_TABLES = (
     strength.calibration,
     strength.strength,
     strength.ratings,
+    strength.fields,
+    strength.fits,
     strength.pairs,
     strength.best_responses,
     strength.exploited,

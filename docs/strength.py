@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import re
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from garden_agents.benchmark.tasks import Member, field_of, tasks
 from results import (
     REPORT,
     RESULTS,
@@ -218,13 +222,50 @@ def strength() -> str:
 
 
 def ratings() -> str:
-    """Return the table of ratings of all arenas."""
-    rows = [
-        (game, players, f"`{r['agent']}`", f"{r['rating']:.0f} ± {r['uncertainty']:.0f}")
-        for game, players, arena in arenas()
-        for r in arena["ratings"]
-    ]
-    return table(("game", "players", "agent", "rating ± 2 sigma"), rows)
+    """Return the table of the ratings of some members of each task's field."""
+    rows, shown = [], {"random": "random", "greedy": "greedy", "main": "network"}
+    for name in tasks():
+        found = {shown.get(m.agent.removeprefix(f"{name}:"), m.agent): m for m in field_of(name).members}
+        search = [agent for agent in found if "mcts" in agent and "~" not in agent]
+        cells = [", ".join(_rating(found[agent], agent) for agent in search)]
+        rows.append((f"`{name}`", *(_rating(found[agent]) for agent in shown.values()), *cells))
+    return table(("task", *(f"`{agent}`" for agent in shown.values()), "search"), rows)
+
+
+def _rating(member: Member, name: str = "") -> str:
+    name = re.sub(r"^.*:main", "network", name)
+    return f"{f'`{name}` ' * bool(name)}{member.rating} ± {1.96 * member.error:.0f}"
+
+
+def fields() -> str:
+    """Return the table of all fields: members with their ratings, from the strongest to the weakest."""
+    columns = []
+    for name in tasks():
+        members = reversed(field_of(name).members)
+        columns.append([f"`{m.agent.removeprefix(f'{name}:')}` {m.rating}" for m in members])
+    rows = itertools.zip_longest(*columns, fillvalue="")
+    return table([f"`{name}`" for name in tasks()], rows)
+
+
+def fits() -> str:
+    """Return the table of how well ratings describe the members of each field."""
+    rows = []
+    for name in tasks():
+        field = field_of(name)
+        residuals = np.array([pair[-1] for pair in field.pairs])
+        worst = max(field.pairs, key=lambda pair: abs(pair[-1]))
+        a, b = (agent.removeprefix(f"{name}:") for agent in worst[:2])
+        rows.append(
+            (
+                f"`{name}`",
+                len(field.pairs),
+                f"{np.sqrt((residuals**2).mean()):.1f}",
+                f"`{a}` against `{b}`: {worst[3]:.1%}, expected {worst[4]:.1%}",
+                f"± {field.misfit:.0f}",
+            )
+        )
+    head = ("task", "pairs", "residuals, standard errors (rms)", "largest residual", "misfit, points")
+    return table(head, rows)
 
 
 def pairs() -> str:
@@ -276,7 +317,7 @@ def ladder() -> str:
             rating, uncertainty = measured["ratings"][agent]
             time = f"{1000 * seconds:.3g}"
             rows.append((measured["game"], f"`{agent}`", f"{rating:.0f} ± {uncertainty:.0f}", time))
-    return table(("game", "agent", "rating ± 2 sigma", "time per move, ms"), rows)
+    return table(("game", "agent", "rating", "time per move, ms"), rows)
 
 
 def ladder_pairs() -> str:

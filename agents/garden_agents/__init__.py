@@ -10,6 +10,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from garden_agents.benchmark.score import Score, score
     from garden_agents.evaluation.agent_checks import belief_calibration, check_agent
     from garden_agents.evaluation.matches import Result, meet, table
     from garden_agents.networks.network_agent import NetworkAgent, load
@@ -24,6 +25,7 @@ __all__ = [
     "MCTSAgent",
     "NetworkAgent",
     "Result",
+    "Score",
     "advantages",
     "belief",
     "belief_calibration",
@@ -32,6 +34,7 @@ __all__ = [
     "load",
     "load_agent",
     "meet",
+    "score",
     "table",
     "untrusted_agent",
 ]
@@ -40,6 +43,7 @@ _MODULES = {
     "MCTSAgent": "search.agent",
     "NetworkAgent": "networks.network_agent",
     "Result": "evaluation.matches",
+    "Score": "benchmark.score",
     "advantages": "training.returns",
     "belief": "search.beliefs",
     "belief_calibration": "evaluation.agent_checks",
@@ -48,6 +52,7 @@ _MODULES = {
     "load": "networks.network_agent",
     "load_agent": "registry",
     "meet": "evaluation.matches",
+    "score": "benchmark.score",
     "table": "evaluation.matches",
     "untrusted_agent": "untrusted",
 }

@@ -1,4 +1,4 @@
-"""The command `garden`: train, exploit, play, arena, compare, evaluate, leaderboard, record, report, replay, warm-up."""
+"""The command `garden`: train, exploit, play, score, arena, compare, evaluate, leaderboard, record, report, replay, warm-up."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ commands, each with its own --help:
   train GAME              train an agent by PPO in self-play; --trainer own (default) or sb3, Stable-Baselines3's
   exploit GAME            train a best response to --agent NAME: how often can that agent be beaten?
   play GAME               play in the terminal, or with --web on a page in the browser, against agents or other people
+  score AGENT             place an agent on the benchmark's scale: its rating in each task that it can play
   arena GAME AGENT ...    play a round robin between agents: win rates and ratings
   compare GAME A B        play A against B until it is clear whether A is stronger
   evaluate AGENT          play a fixed suite against rated opponents, for language models and other agents
@@ -111,7 +112,7 @@ def _exploit(words: list[str]) -> None:
 
 def _run(name: str, words: list[str]) -> None:
     """Run a command: `main` of its module, with the module's `Arguments`."""
-    if name in ("arena", "compare", "evaluate", "leaderboard", "record", "report"):
+    if name in ("score", "arena", "compare", "evaluate", "leaderboard", "record", "report"):
         # NumPy must use one thread, also in spawned processes: the number of threads can change the last digits of a
         # network's output, and so the games. The variables must be set before NumPy is imported.
         for library in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"):
@@ -140,6 +141,7 @@ def _warm_up(words: list[str]) -> None:
 
 MODULES = {
     "play": "play.terminal",
+    "score": "benchmark.score",
     "arena": "evaluation.arena",
     "compare": "evaluation.compare",
     "evaluate": "evaluation.evaluate",

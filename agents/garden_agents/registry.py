@@ -15,6 +15,7 @@ from typing import Any
 
 from garden_agents.networks import NETWORK, ONNX, SUFFIX
 from garden_agents.programs import SECONDS, ProgramAgent
+from garden_agents.random_moves import WithRandomMoves
 from garden_agents.search.agent import MCTSAgent
 from garden_core.batch.policies import GreedyPolicy, Policy, RandomPolicy
 from garden_core.checks import short
@@ -25,11 +26,15 @@ from garden_core.registry import game_class, untrusted_game
 
 SHIPPED = ("network", "ppo")
 """Names of a game's pretrained network; the second is the older name."""
+FIELDS = Path(__file__).parent / "benchmark" / "fields"
+"""Folder of the benchmark's networks."""
 _PROGRAM = re.compile(
     r"program(?:\*(?P<processes>\d{1,9}))?(?:@(?P<seconds>\d+(?:\.\d+)?)s)?:(?P<command>.*)", re.DOTALL
 )
 _SERVED = re.compile(r"openai:(?P<model>[^?]+)(?:\?.*)?", re.DOTALL)
 _JSON_STRING = re.compile(r'(?<==)("(?:[^"\\]|\\.)*")(?=&|$)')
+_MEMBER = re.compile(r"(?P<task>[a-z]\w*-\d{1,2}):(?P<network>[a-z]\w*)")
+_SHARE = re.compile(r"(?P<agent>.+)~(?P<share>0(?:\.\d+)?|1)", re.DOTALL)
 _SEARCH = re.compile(r"(?:(?P<network>.+)-)?mcts:(?:(?P<count>\d+)|(?P<seconds>\d+(?:\.\d+)?)s)")
 
 
@@ -60,11 +65,20 @@ def make_game(
 
 def code_of(name: str) -> str:
     """Return the `module:attribute` that an agent of this name imports, "" for none."""
-    if search := _SEARCH.fullmatch(name):
-        return code_of(search["network"] or "")
-    other = _PROGRAM.fullmatch(name) or _SERVED.fullmatch(name) or _is_network(Path(name))
-    is_code = name.partition(":")[2] and not other
+    if inner := _inner(name):
+        return code_of(inner)
+    other = (_PROGRAM, _SERVED, _MEMBER, _SEARCH)
+    is_other = any(each.fullmatch(name) for each in other) or _is_network(Path(name))
+    is_code = name.partition(":")[2] and not is_other
     return name.partition("?")[0] if is_code else ""
+
+
+def _inner(name: str) -> str:
+    """Return the name of the agent that another one contains: `NAME~0.3`, or a search `NAME-mcts:100`; "" for none."""
+    if _PROGRAM.fullmatch(name) or _SERVED.fullmatch(name):
+        return ""
+    share, search = _SHARE.fullmatch(name), _SEARCH.fullmatch(name)
+    return share["agent"] if share else (search["network"] or "") if search else ""
 
 
 def _is_network(path: Path) -> bool:
@@ -89,8 +103,8 @@ def arguments_of(name: str) -> dict[str, Any]:
     Raises:
         ValueError: for anything else after the `?`, or a repeated argument.
     """
-    if search := _SEARCH.fullmatch(name):
-        return arguments_of(search["network"] or "")
+    if inner := _inner(name):
+        return arguments_of(inner)
     text = name.partition("?")[2]
     pairs = [part.partition("=") for part in _split(text)] if text else []
     if not all(key.isidentifier() and equals for key, equals, _ in pairs):
@@ -169,8 +183,10 @@ def load_agent(
     - "random" and "greedy": the built-in policies;
     - "mcts:400" or "mcts:0.5s": tree search with 400 simulations, or half a second, per move;
     - "network", also "ppo": the game's pretrained network; "network-mcts:100": tree search guided by it;
+    - "cacti-2:main": a network in the field of a task of the benchmark (`garden_agents.benchmark`), which never changes;
     - the folder of a training run, or a network's file (.safetensors, or .onnx with the extra `onnx`); with "-mcts:100"
       appended, tree search guided by that network;
+    - any of these and of module:attribute with "~0.3" appended: a share of 0.3 of its moves is random;
     - "program:COMMAND": a program that reads positions from its standard input (`garden_agents.programs`), with
       10 seconds per move; "program@2s:COMMAND" sets another time, "program*8:COMMAND" runs eight processes of it;
     - "openai:MODEL": a language model behind a server, with the extra `llm`; "openai:MODEL?temperature=0&mode=form" passes
@@ -203,6 +219,10 @@ def load_agent(
     """
     if arguments and not (code_of(name) or _SERVED.fullmatch(name)):
         raise ValueError(f"only openai:MODEL and module:attribute take arguments, not {short(name)}")
+    share = None if _PROGRAM.fullmatch(name) or _SERVED.fullmatch(name) else _SHARE.fullmatch(name)
+    if share:
+        weakened = load_agent(share["agent"], game, seed, allow_other_options, threads, check, arguments)
+        return WithRandomMoves(weakened, float(share["share"]), seed)
     if name == "random":
         return RandomPolicy(seed)
     if name == "greedy":
@@ -229,7 +249,8 @@ def load_agent(
         if check:
             agent.check()
         return agent
-    path = Path(name)
+    member = _MEMBER.fullmatch(name)
+    path = FIELDS / member["task"] / f"{member['network']}{SUFFIX}" if member else Path(name)
     if name in SHIPPED or _is_network(path):
         if path.suffix == ONNX:
             from garden_agents.networks.onnx_files import OnnxAgent
@@ -242,6 +263,8 @@ def load_agent(
         return network_agent.NetworkAgent.load(path, game, seed, allow_other_options=allow_other_options)
     if make := maker_of(name):
         return _made(name, make, game, seed, arguments)
+    if member:
+        raise ValueError(f"unknown agent {short(name)}: no field of the benchmark has such a network")
     if path.suffix or len(path.parts) > 1:
         what = "that is no run's folder or network" if exists(path) else "there is no such file or folder"
         raise ValueError(

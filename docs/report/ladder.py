@@ -14,11 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import tyro
 from garden_agents.evaluation.arena import round_robin
 from garden_agents.evaluation.matches import Result, table
-from garden_agents.evaluation.ratings import rate
+from garden_agents.evaluation.ratings import rate_set
 
 from benchmarks import common
 from garden_core import list_games, make
@@ -69,13 +68,9 @@ class Arguments:
 
 
 def rated(names: list[str], results: list[Result]) -> dict[str, tuple[float, float]]:
-    """Return each agent's rating and its uncertainty, from the win rates; a tie counts as half a win."""
-    lineups, placed = [], []
-    for result in results:
-        pair, wins = [names.index(result.agent), names.index(result.opponent)], result.win_rate * result.games
-        lineups += [pair] * result.games
-        placed += [[0, 1] if game < wins else [1, 0] for game in range(result.games)]
-    ratings = rate(names, np.array(lineups), np.array(placed))
+    """Return each agent's rating and its uncertainty, from the win rates."""
+    pairs = {(result.agent, result.opponent): (result.win_rate, result.games) for result in results}
+    ratings = rate_set(names, pairs, 2)
     return {rating.agent: (rating.rating, rating.uncertainty) for rating in ratings}
 
 

@@ -33,7 +33,7 @@ _NO_STREAMS = np.zeros((0, 4), np.uint64)
 
 Policy = Callable[[Batch, np.ndarray], np.ndarray]
 
-SEARCH_STREAM, NETWORK_STREAM = len(BUILT_IN), len(BUILT_IN) + 1
+SEARCH_STREAM, NETWORK_STREAM, SHARE_STREAM = (len(BUILT_IN) + k for k in range(3))
 """Purposes of streams, numbered after the built-in policies."""
 
 
@@ -41,7 +41,7 @@ class Streams:
     """A policy's random generators, one per row of a batch, independent of all games and of other purposes.
 
     Args:
-        purpose: RANDOM, GREEDY, SEARCH_STREAM or NETWORK_STREAM.
+        purpose: RANDOM, GREEDY, SEARCH_STREAM, NETWORK_STREAM or SHARE_STREAM.
         seed: the policy's seed.
     """
 

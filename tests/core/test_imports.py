@@ -25,8 +25,8 @@ FLOORS = {
         "batch recorded interfaces warm_up testing"
     ),
     "garden_agents": (
-        "errors progress untrusted games networks search programs cluster text registry identity evaluation wasm play "
-        "training commands"
+        "errors progress untrusted games networks search programs random_moves cluster text registry identity evaluation "
+        "benchmark wasm play training commands"
     ),
 }
 """Each package from the ground up; a module imports from lower floors, or from its own room if it names one."""

@@ -23,10 +23,17 @@ import tyro
 
 from garden_agents.errors import one_line_errors
 from garden_agents.evaluation.jobs import check
-from garden_agents.evaluation.matches import Result, alone, fitted, result_of, table
+from garden_agents.evaluation.matches import (
+    Result,
+    alone_shares,
+    fitted,
+    independent_games,
+    result_of,
+    table,
+)
 from garden_agents.evaluation.pairs import Games, JobResults, PairArguments, jobs_of
 from garden_agents.evaluation.plots import plot
-from garden_agents.evaluation.ratings import Rating, rate, ratings_table, zero
+from garden_agents.evaluation.ratings import Rating, rate_set, ratings_table, zero
 from garden_agents.identity import weights_digest
 from garden_agents.progress import progress_bar
 from garden_agents.registry import load_agent
@@ -35,29 +42,26 @@ from garden_core.game import Game
 CHOSEN = (
     "The intervals hold if the number of games was chosen in advance. To stop early, use `garden compare`."
 )
-PACKAGES = ("garden-envs", "numpy", "numba", "openskill")
+PACKAGES = ("garden-envs", "numpy", "numba")
 
 
-def evaluated(
-    names: Sequence[str], jobs: Mapping[Any, JobResults], seed: int
-) -> tuple[list[Result], list[Rating]]:
+def evaluated(names: Sequence[str], jobs: Mapping[Any, JobResults]) -> tuple[list[Result], list[Rating]]:
     """Return the results of each pair, and the ratings of `names`.
 
     Args:
         names: names of the agents.
         jobs: finished jobs by agent, opponent and block, the jobs of a pair one after another.
-        seed: seed of the ratings.
     """
-    results, lineups, placed = [], [], []
+    results, pairs, num_players = [], {}, 2
     for pair, of_pair in itertools.groupby(jobs, key=lambda job: job[:2]):
         parts = [
             (played.places, played.scores, played.forfeited) for played in map(jobs.__getitem__, of_pair)
         ]
         ranks, points, forfeited = map(np.concatenate, zip(*parts, strict=True))
         results.append(result_of(pair, ranks, points, forfeited))
-        lineups.append(np.array([*map(names.index, pair)])[alone(*ranks.shape)])
-        placed.append(ranks)
-    return results, rate(names, np.concatenate(lineups), np.concatenate(placed), seed)
+        shares, num_players = alone_shares(ranks), ranks.shape[1]
+        pairs[pair] = float(shares.mean()), independent_games(shares)
+    return results, rate_set(names, pairs, num_players)
 
 
 def round_robin(
@@ -101,7 +105,7 @@ def round_robin(
     with progress_bar(total=total, initial=kept, unit="game") as bar:
         for job in played.play(jobs, processes, ray):
             bar.update(job.games)
-    return evaluated(names, {job: played.done[job] for job in jobs}, seed)
+    return evaluated(names, {job: played.done[job] for job in jobs})
 
 
 # --- output ---
@@ -138,7 +142,7 @@ def picture(path: Path, results: Sequence[Result], ratings: Sequence[Rating], ti
         for i, r in enumerate(ratings):
             right.errorbar(r.rating, i, xerr=r.uncertainty, fmt="oC0", capsize=3)
             right.annotate(f"{r.rating:.0f}", (r.rating, i), (0, 7), textcoords="offset points", ha="center")
-        right.set_xlabel(f"rating ± 2 sigma on Elo's scale, {zero(ratings)} = 0")
+        right.set_xlabel(f"rating, 95 %, on Elo's scale, {zero(ratings)} = 0")
         right.tick_params(left=False, labelleft=False)
         right.margins(x=0.12)
         for axes in (left, right):

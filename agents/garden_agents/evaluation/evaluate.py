@@ -43,7 +43,7 @@ from garden_agents.evaluation.matches import (
     scores,
     use_one_torch_thread,
 )
-from garden_agents.evaluation.ratings import rate_against
+from garden_agents.evaluation.ratings import Met, rate_against
 from garden_agents.games import hints_of
 from garden_agents.identity import identity_of
 from garden_agents.progress import progress_bar
@@ -446,7 +446,7 @@ def _table(anchors: Anchors, meetings: list[Meeting]) -> dict[str, Any]:
     ratings = [anchors.ratings[meeting.result.opponent] for meeting in meetings]
     rating, low, high = rate_against(
         [
-            (r, m.result.win_rate, independent_games(np.array(m.shares)))
+            Met(r, m.result.win_rate, independent_games(np.array(m.shares)))
             for r, m in zip(ratings, meetings, strict=True)
         ],
         anchors.num_players,

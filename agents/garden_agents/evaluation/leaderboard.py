@@ -53,7 +53,7 @@ SEED = 0  # of all games and of the ratings
 GAMES = "games.jsonl"
 PAGE = "README.md"
 PAGE_LIMIT = 1_000_000  # bytes
-COLUMNS = ("entry", "rating ± 2 sigma", "games", "wins against the next", "agent", "author", "date")
+COLUMNS = ("entry", "rating", "games", "wins against the next", "agent", "author", "date")
 _PART = re.compile(r"(?<=<!-- begin ratings -->\n).*?(?=<!-- end ratings -->)", re.DOTALL)
 _FOLDER = re.compile(r"(\w+)-([1-9]\d?)")
 _FILE = re.compile(r"[\w.-]+")
@@ -291,7 +291,7 @@ def rating_table(table: Table) -> str:
         return "No games yet.\n"
     names = sorted({agent for block in table.done for agent in block[:2]})
     jobs = {block: line.played for block, line in sorted(table.done.items())}
-    results, rated = evaluated(names, jobs, SEED)
+    results, rated = evaluated(names, jobs)
     # Rounded first: the last digits of floating-point numbers differ between machines.
     ratings = sorted((-round(r.rating), r.agent, round(r.uncertainty)) for r in rated)
     lines = [f"| {' | '.join(COLUMNS)} |", "|" + "---|" * len(COLUMNS)]

@@ -25,6 +25,7 @@ from garden_agents.evaluation.jobs import GameArguments, blocks, differences, di
 from garden_agents.evaluation.matches import alone, places, play, scores, use_one_torch_thread
 from garden_agents.identity import Identity, identity_of
 from garden_agents.registry import load_agent, make_game
+from garden_core.batch.policies import Policy
 from garden_core.checks import as_seed
 from garden_core.files.disk import Lock, read_regular, write_json
 from garden_core.game import Game
@@ -102,27 +103,28 @@ def jobs_of(names: Sequence[str], num_players: int, games: int) -> list[Job]:
 
 
 def play_job(
-    game: Game, job: Job, seed: int, allow_other_options: bool = False, same_agents: bool = False
+    game: Game,
+    job: Job,
+    seed: int,
+    allow_other_options: bool = False,
+    same_agents: bool = False,
+    unnamed: str = "",
 ) -> JobResults:
-    """Play a job with new agents; all seeds follow from `seed`, the names and the block's number.
+    """Play a job with new agents; all seeds follow from `seed`, the names except `unnamed`, and the block's number.
 
     With `same_agents` the agents' own seeds do not depend on the block, so that all blocks are games of the same two agents;
     those that have a method `reseed` draw other random numbers in each block.
 
-    Sets torch to one thread, see `use_one_torch_thread`.
-
     Raises:
         RuntimeError: if an agent raises an exception or returns an illegal action; it names the agent and its opponent.
     """
-    digest = digest_of(seed, *job[:3])
-    made = digest_of(seed, *job[:2]) if same_agents else digest
-    seeds = [int.from_bytes(made[i : i + 4]) for i in (8, 12)]
-    pair = (job.agent, job.opponent)
+    pair = ["" if name == unnamed else name for name in job[:2]]
+    digest = digest_of(seed, *pair, job.block)
+    made = digest_of(seed, *pair) if same_agents else digest
     agents = [
-        load_agent(name, game, agent_seed, allow_other_options)
-        for name, agent_seed in zip(pair, seeds, strict=True)
+        load_agent(name, game, int.from_bytes(made[i : i + 4]), allow_other_options)
+        for name, i in ((job.agent, 8), (job.opponent, 12))
     ]
-    names = [f"{name} (against {other})" for name, other in zip(pair, reversed(pair), strict=True)]
     if same_agents:
         rows = np.arange(job.games)
         for number, agent in enumerate(agents):
@@ -130,10 +132,18 @@ def play_job(
             reseed: Any = getattr(agent, "reseed", None)
             if reseed:
                 reseed(rows, np.uint64(start) + rows.astype(np.uint64))
+    return play_block(game, job, agents, int.from_bytes(digest[:8]))
+
+
+def play_block(game: Game, job: Job, agents: Sequence[Policy], seed: int) -> JobResults:
+    """Play a job's games with two agents, in deals that follow from `seed`.
+
+    Sets torch to one thread, see `use_one_torch_thread`. Raises as `play_job`.
+    """
     use_one_torch_thread()
+    names = [f"{job.agent} (against {job.opponent})", f"{job.opponent} (against {job.agent})"]
     n = game.num_players
-    lineups, deals = alone(job.games, n), int.from_bytes(digest[:8])
-    states, forfeited, _ = play(game, agents, lineups, deals, rotations=n, names=names)
+    states, forfeited, _ = play(game, agents, alone(job.games, n), seed, rotations=n, names=names)
     forfeits = tuple((i, seat) for i, seat in enumerate(forfeited.tolist()) if seat >= 0)
     return JobResults(places(game, states, forfeited).tolist(), scores(game, states).tolist(), forfeits)
 
@@ -145,15 +155,16 @@ def finished_jobs(
     processes: int,
     allow_other_options: bool = False,
     address: str | None = None,
-    same_agents: bool = False,
+    **how: Any,
 ) -> Generator[tuple[Job, JobResults], None, None]:
-    """Yield each job with its results, as `play_job`, when it is finished. Closing the generator stops the processes.
+    """Yield each job with its results when it is finished; `how` are arguments of `play_job`. Closing the generator stops the
+    processes.
 
     With `address` the jobs run on a Ray cluster; a job whose worker died is repeated.
     """
     if address is None:
         play_one = functools.partial(
-            play_job, game, seed=seed, allow_other_options=allow_other_options, same_agents=same_agents
+            play_job, game, seed=seed, allow_other_options=allow_other_options, **how
         )
         yield from finished(play_one, jobs, processes, lambda job: f"{job.agent} against {job.opponent}")
         return
@@ -161,7 +172,7 @@ def finished_jobs(
         import ray
 
         remote = ray.remote(num_cpus=1, max_retries=RETRIES)(play_job)
-        running = {remote.remote(game, job, seed, allow_other_options, same_agents): job for job in jobs}
+        running = {remote.remote(game, job, seed, allow_other_options, **how): job for job in jobs}
         try:
             while running:
                 (done, *_), _ = ray.wait(list(running), num_returns=1)
@@ -186,7 +197,7 @@ class Games:
         keep: file of finished jobs; None for no file.
         allow_other_options: accept networks that were trained with other options or data.
         unchanged: agents that can change unseen but have not changed: their finished jobs are not repeated.
-        same_agents: see `play_job`.
+        same_agents, unnamed: see `play_job`.
 
     Raises:
         ValueError: for arguments out of range, an unknown agent, a program that does not start, or a file `keep` of other
@@ -202,6 +213,7 @@ class Games:
         allow_other_options: bool = False,
         unchanged: Collection[str] = (),
         same_agents: bool = False,
+        unnamed: str = "",
     ) -> None:
         if game.cooperative or game.num_players < 2:
             raise ValueError("agents are compared in a game of at least two players against each other")
@@ -213,7 +225,7 @@ class Games:
         if strangers := set(unchanged) - set(names):
             raise ValueError(f"unchanged names an agent that does not play: {' '.join(strangers)}")
         self.game, self.seed, self.keep, self.allow_other_options = game, seed, keep, allow_other_options
-        self.same_agents = same_agents
+        self.how = {"same_agents": same_agents, "unnamed": unnamed}
         self.agents = {name: identity_of(name, game, allow_other_options) for name in names}
         if keep is not None:
             keep.touch()
@@ -230,7 +242,7 @@ class Games:
         """
         missing = [job for job in jobs if job not in self.done]
         played_jobs = finished_jobs(
-            self.game, missing, self.seed, processes, self.allow_other_options, ray, self.same_agents
+            self.game, missing, self.seed, processes, self.allow_other_options, ray, **self.how
         )
         with (
             open(self.keep or os.devnull, "a", encoding="utf-8") as file,

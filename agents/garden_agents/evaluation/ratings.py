@@ -1,15 +1,22 @@
-"""Ratings of agents from the places in their games, for any number of players."""
+"""Ratings: strengths on Elo's scale that make the wins most likely.
+
+The model is Plackett and Luce's (R. Plackett, 1975), with two players Bradley and Terry's: a lead of 400 points means winning ten times as
+often as losing. Agents meet as in `garden_agents.evaluation.matches.alone`: one of the first among copies of the second.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
-from openskill.models import PlackettLuce
 
-PASSES = 5  # times that all games are read
+LIKELY = 1.92
+"""Half the 95 % point of chi-square with one degree of freedom."""
+SPREAD = 1000.0
+"""Standard deviation of the prior of an arena's ratings."""
 
 
 @dataclass
@@ -19,86 +26,111 @@ class Rating:
     agent: str
     rating: float
     uncertainty: float
-    """2 sigma of the rating."""
+    """1.96 standard errors of the rating."""
 
 
-def rate(names: Sequence[str], lineups: np.ndarray, placed: np.ndarray, seed: int = 0) -> list[Rating]:
-    """Return the agents' ratings, best first; the rating of "random", or else the lowest one, is 0.
+class Met(NamedTuple):
+    """Games of one agent among copies of another.
 
-    The model is Plackett and Luce's as openskill fits it (R. Weng and C.-J. Lin, 2011) on Elo's scale: a lead of 400
-    points means finishing ahead ten times as often as behind. The rating of an agent that wins, or loses, every game
-    is only a bound.
-
-    openskill is configured so that all games have the same weight and their order matters little: no drift (tau), no
-    damping (gamma), and several passes over the games, each in a random order. The first pass only gives starting values.
-    The other passes count every game again, so sigma is multiplied by the square root of their number. Where an agent
-    has several seats in a game, each pass counts one of them, drawn at random. In simulations the interval of 2 sigma
-    covered the true strength in 90 to 100 % of the cases; where strengths differed widely the ratings were spread up to
-    6 % too far. With openskill's defaults and one pass, ratings moved by one sigma with the order of the games.
-
-    Args:
-        names: names of the agents.
-        lineups: int (G, num_players): who sat where, as indexes into `names`.
-        placed: int (G, num_players), see `garden_agents.evaluation.matches.places`.
-        seed: seed of the orders and of the drawn seats.
+    Attributes:
+        rating: the other's rating.
+        won: the agent's mean share of the win.
+        games: number of independent games, see `garden_agents.evaluation.matches.independent_games`.
     """
-    beta = 400 / math.log(10) / math.sqrt(2)
-    model = PlackettLuce(mu=0, sigma=350, beta=beta, tau=0, gamma=lambda *_: 1.0)
-    found = [model.rating() for _ in names]
-    rng = np.random.default_rng(seed)
-    for number in range(PASSES):
-        if number == 1:
-            for rating in found:
-                rating.sigma = min(
-                    350, 4 * rating.sigma
-                )  # so that the first pass has a sixteenth of the weight
-        orders = rng.random(lineups.shape).argsort(axis=1)
-        agents = np.take_along_axis(lineups, orders, axis=1).tolist()
-        ranks = np.take_along_axis(placed, orders, axis=1).astype(float).tolist()
-        for g in rng.permutation(len(lineups)):
-            met = dict(zip(agents[g], ranks[g], strict=True))
-            new = model.rate([[found[agent]] for agent in met], ranks=list(met.values()))
-            for agent, (rating,) in zip(met, new, strict=True):
-                found[agent] = rating
-    zero = found[names.index("random")].mu if "random" in names else min(rating.mu for rating in found)
-    ratings = [
-        Rating(name, rating.mu - zero, 2 * rating.sigma * math.sqrt(PASSES - 1))
-        for name, rating in zip(names, found, strict=True)
-    ]
-    return sorted(ratings, key=lambda rating: -rating.rating)
+
+    rating: float
+    won: float
+    games: float
 
 
-def rate_against(met: Sequence[tuple[float, float, float]], num_players: int) -> tuple[float, float, float]:
-    """Return an agent's rating and its 95 % interval from games against opponents whose ratings are known.
+def chances(leads: np.ndarray, num_players: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the chance to win alone against equals of a rating that is lower by each of `leads`, and its slope."""
+    won = 1 / (1 + (num_players - 1) * 10 ** (-np.asarray(leads) / 400))
+    return won, won * (1 - won) * math.log(10) / 400
 
-    The agent was alone among copies of each opponent. It is the most likely rating in the model of `rate`; the interval is
-    that of the likelihood ratio, and infinite on a side where the agent won, or lost, all games.
+
+def rate(
+    pairs: np.ndarray, won: np.ndarray, games: np.ndarray, num_players: int, spread: float = math.inf
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the most likely ratings of agents, the first of which has 0, and their standard errors, float64 (agents,).
+
+    By Fisher's scoring, a form of Newton's method.
 
     Args:
-        met: rating of an opponent, the agent's rate of wins against it, and the number of independent games.
+        pairs: int (P, 2), for each pair the agent that was alone, and the other one.
+        won: float (P,), its mean share of the win.
+        games: float (P,), numbers of independent games.
         num_players: number of players in a game.
+        spread: standard deviation of a normal prior of the leads on the first agent, which bounds the ratings of agents that win, or
+            lose, all games; without one they must not.
+    """
+    ratings = np.zeros(int(pairs.max()) + 1)
+    signs = np.zeros((len(pairs), len(ratings)))
+    rows = np.arange(len(pairs))
+    signs[rows, pairs[:, 0]], signs[rows, pairs[:, 1]] = 1, -1
+    signs = signs[:, 1:]
+    for _ in range(200):
+        expected, slopes = chances(ratings[pairs[:, 0]] - ratings[pairs[:, 1]], num_players)
+        per_game = slopes / (expected * (1 - expected))
+        information = (signs * (games * slopes * per_game)[:, None]).T @ signs
+        information += np.eye(len(information)) / spread**2
+        gradient = signs.T @ (games * per_game * (won - expected)) - ratings[1:] / spread**2
+        step = np.linalg.solve(information, gradient)
+        ratings[1:] += step.clip(-100, 100)
+        if np.abs(step).max() < 1e-3:
+            break
+    return ratings, np.sqrt([0.0, *np.diag(np.linalg.inv(information))])
+
+
+def rate_against(met: Sequence[Met], num_players: int) -> tuple[float, float, float]:
+    """Return an agent's most likely rating and its 95 % interval from games against agents of known ratings.
+
+    The interval is that of the likelihood ratio, infinite on a side where the agent won, or lost, all games.
 
     Example:
-        >>> from garden_agents.evaluation.ratings import rate_against
-        >>> rate_against([(0.0, 0.75, 40), (200.0, 0.5, 40)], num_players=2)
-        (194.0, 116.0, 274.0)
+        >>> from garden_agents.evaluation.ratings import Met, rate_against
+        >>> rate_against([Met(0, 0.75, 40), Met(200, 0.5, 40)], num_players=2)
+        (196.0, 116.0, 279.0)
     """
-    ratings = np.arange(-2000.0, 5001.0)
+    ratings = np.arange(-2000.0, 6001.0)
     likelihood = np.zeros_like(ratings)
-    for rating, won, games in met:
-        behind = np.log1p((num_players - 1) * 10 ** ((rating - ratings) / 400))  # -log of the chance to win
-        ahead = np.log1p(10 ** ((ratings - rating) / 400) / (num_players - 1))
-        likelihood -= games * (won * behind + (1 - won) * ahead)
-    inside = ratings[likelihood >= likelihood.max() - 1.92]
+    for each in met:
+        expected, _ = chances(ratings - each.rating, num_players)
+        likelihood += each.games * (each.won * np.log(expected) + (1 - each.won) * np.log1p(-expected))
+    inside = ratings[likelihood >= likelihood.max() - LIKELY]
     low, high = float(inside[0]), float(inside[-1])
     best = float(ratings[likelihood.argmax()])
     return best, low if low > ratings[0] else -math.inf, high if high < ratings[-1] else math.inf
 
 
+def rate_set(
+    names: Sequence[str], pairs: Mapping[tuple[str, str], tuple[float, float]], num_players: int
+) -> list[Rating]:
+    """Return ratings of a set of agents, best first; the rating of "random", or else the lowest one, is 0.
+
+    They hold within this set only, as they depend on who is in it. The rating of an agent that wins, or loses, all games is a bound
+    that follows from a prior, a normal distribution with a standard deviation of `SPREAD`.
+
+    Args:
+        names: names of the agents.
+        pairs: by the agent that was alone and the other one, its mean share of the win and the number of independent games.
+        num_players: number of players in a game.
+    """
+    first = "random" if "random" in names else min(names)
+    order = [first, *(name for name in names if name != first)]
+    indexes = np.array([[order.index(name) for name in pair] for pair in pairs])
+    won, games = np.array(list(pairs.values()), float).T
+    ratings, errors = rate(indexes, won, games, num_players, SPREAD)
+    if "random" not in names:
+        ratings -= ratings.min()
+    found = [Rating(*each) for each in zip(order, ratings.tolist(), (1.96 * errors).tolist(), strict=True)]
+    return sorted(found, key=lambda rating: -rating.rating)
+
+
 def ratings_table(ratings: Sequence[Rating]) -> str:
     """Return the ratings as a text table."""
     width = max(5, *(len(r.agent) for r in ratings))
-    lines = [f"{'agent':<{width}}  rating  2 sigma   on Elo's scale, {zero(ratings)} = 0"]
+    lines = [f"{'agent':<{width}}  rating  95 %     on Elo's scale, {zero(ratings)} = 0"]
     lines += [f"{r.agent:<{width}} {r.rating:>7.0f} {f'± {r.uncertainty:.0f}':>8}" for r in ratings]
     return "\n".join(lines)
 

@@ -14,7 +14,7 @@ from garden_agents.networks.heads import num_values
 from garden_agents.networks.network import Network
 from garden_core.game import Game
 
-Kind = Literal["auto", "board", "flat"]
+Kind = Literal["auto", "board", "flat", "plain"]
 WIDEST = 16_384
 """Largest number of channels, and largest width of a hidden layer."""
 Width = Annotated[int, msgspec.Meta(ge=1, le=WIDEST)]
@@ -24,7 +24,8 @@ class Architecture(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """A network's architecture.
 
     Attributes:
-        kind: "board", "flat", or "auto" for "board" where the game has a board.
+        kind: "board"; "flat"; "plain" for "flat" without the game's own features, which reads nothing but the observation; or
+            "auto" for "board" where the game has a board, else "flat".
         channels: channels per cell in the board network.
         hidden: width of the hidden layers.
         separate_values: give the value head of the flat network its own hidden layers.
@@ -56,8 +57,8 @@ def empty_network(
     sizes = game.observation_size, game.num_actions, num_values(value_target, num_players or game.num_players)
     if kind == "board" and board is None:
         raise ValueError(f"network must be 'auto' or 'flat': {game.name} has no board")
-    if kind == "flat" or board is None:
-        return FlatNetwork(*sizes, hidden, hints.features(game), separate)
+    if kind in ("flat", "plain") or board is None:
+        return FlatNetwork(*sizes, hidden, None if kind == "plain" else hints.features(game), separate)
     if separate:
         raise ValueError(
             f"separate_values is for the flat network, but {game.name} has a board: choose network flat"

@@ -73,7 +73,7 @@ class TrainingArguments:
     bonus, imitation) keep the length that the run started with; arguments module:attribute must be given again"""
 
     network: Kind = "auto"
-    """architecture of the network: board, flat, or auto (board if the game has a board, else flat)"""
+    """architecture of the network: board, flat, plain (flat without the game's own features), or auto (board if the game has a board, else flat)"""
     channels: int = 32
     """number of channels of the board network"""
     hidden: int = 128

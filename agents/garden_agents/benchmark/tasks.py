@@ -1,0 +1,121 @@
+"""The tasks of the benchmark, and their fields: agents whose ratings are frozen."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from garden_agents.registry import FIELDS
+from garden_core.files import data
+from garden_core.game import Game
+from garden_core.registry import make
+
+FILE = Path(__file__).with_name("tasks.toml")
+
+
+class Task(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A task: a game with options, and the agents of its field, from the weakest to the strongest.
+
+    Attributes:
+        version: number of the version; a score names it.
+        game: the game's name.
+        options: the game's options, the number of players among them.
+        members: names of the agents, see `garden_agents.registry.load_agent`; "random" first.
+    """
+
+    version: int
+    game: str
+    options: dict[str, Any]
+    members: tuple[str, ...]
+
+    def make(self) -> Game:
+        """Return the game."""
+        return make(self.game, **self.options)
+
+
+class Member(msgspec.Struct, frozen=True):
+    """An agent of a field.
+
+    Attributes:
+        agent: its name.
+        rating: its rating, a whole number; that of "random" is 0.
+        error: the standard error of the rating.
+        actions: what it does in the task's positions, see `positions`.
+    """
+
+    agent: str
+    rating: int
+    error: float
+    actions: tuple[int, ...]
+
+    @property
+    def digest(self) -> str:
+        """A digest of what it does."""
+        return hashlib.sha256(repr(self.actions).encode()).hexdigest()[:16]
+
+
+class Field(msgspec.Struct, frozen=True):
+    """The frozen field of a task.
+
+    Attributes:
+        task, version: the task.
+        game: properties of the game that a change of makes another task, see `conditions`.
+        members: the agents, the strongest last.
+        misfit: how far, in points, a rating by four members is off because pairs win more or less often than ratings say, beyond chance
+            (one standard deviation). It is part of every interval.
+        pairs: agent, opponent, number of games, win rate, expected win rate, and the residual in standard errors.
+    """
+
+    task: str
+    version: int
+    game: dict[str, Any]
+    members: tuple[Member, ...]
+    misfit: float
+    pairs: tuple[tuple[str, str, int, float, float, float], ...]
+
+
+@functools.cache
+def tasks() -> dict[str, Task]:
+    """Return the tasks by name, such as "cacti-2"."""
+    return data.load(FILE, dict[str, Task])
+
+
+def task_of(name: str) -> Task:
+    """Return a task.
+
+    Raises:
+        ValueError: if there is no task of this name.
+    """
+    if name not in tasks():
+        raise ValueError(f"there is no task {name}; tasks are {', '.join(tasks())}")
+    return tasks()[name]
+
+
+def conditions(game: Game) -> dict[str, Any]:
+    """Return all of a task's game on which its ratings depend."""
+    return {
+        "name": game.name,
+        "version": game.version,
+        "options": game.shown_options,
+        "data": game.tables_digest,
+        "observation": list(game.observation_shape),
+        "actions": game.num_actions,
+    }
+
+
+@functools.cache
+def field_of(name: str) -> Field:
+    """Return the field of a task.
+
+    Raises:
+        ValueError: if there is no such task, or its game has changed since the field was rated.
+    """
+    task = task_of(name)
+    field = msgspec.json.decode((FIELDS / f"{name}.json").read_bytes(), type=Field)
+    if (field.version, field.game) != (task.version, msgspec.to_builtins(conditions(task.make()))):
+        raise ValueError(f"the field of {name} was rated for {field.game}, and must be rated again")
+    return field

@@ -1,0 +1,202 @@
+"""The benchmark's scale: ratings, the frozen fields, and scores."""
+
+import json
+import math
+
+import msgspec
+import numpy as np
+import pytest
+from garden_agents import load_agent, score
+from garden_agents.benchmark.positions import NUMBER, actions_of, states_of
+from garden_agents.benchmark.score import Arguments, main
+from garden_agents.benchmark.tasks import Member, conditions, field_of, task_of, tasks
+from garden_agents.evaluation.ratings import Met, chances, rate, rate_against
+from garden_agents.identity import identity_of
+from garden_agents.random_moves import WithRandomMoves
+from playing import dealt
+
+from garden_core import Batch, GreedyPolicy, RandomPolicy, make
+
+
+@pytest.mark.parametrize("n", [2, 3, 4])
+def test_chances_are_those_of_plackett_and_luce(n):
+    """In their model, the best of players wins whose strengths have Gumbel's errors."""
+    rng = np.random.default_rng(0)
+    (equal, ahead), (slope, _) = chances(np.array([0.0, 100.0]), n)
+    assert equal == pytest.approx(1 / n)
+    assert slope == pytest.approx((chances(np.array([0.1]), n)[0][0] - equal) / 0.1, rel=1e-3)
+    drawn = rng.gumbel(size=(400_000, n)) * 400 / math.log(10)
+    drawn[:, 0] += 100
+    assert ahead == pytest.approx((drawn.argmax(1) == 0).mean(), abs=0.004)
+
+
+@pytest.mark.parametrize("n", [2, 4])
+def test_ratings_are_recovered_with_their_errors(n):
+    """From 300 simulated games of each pair, 95 of 100 intervals of two standard errors hold the true lead on the first agent."""
+    rng, true = np.random.default_rng(n), np.array([0.0, 60, 200, 450])
+    pairs = np.array([(a, b) for a in range(4) for b in range(4) if a < b or (n > 2 and a != b)])
+    expected, _ = chances(true[pairs[:, 0]] - true[pairs[:, 1]], n)
+    inside, games = [], np.full(len(pairs), 300.0)
+    for _ in range(100):
+        found, errors = rate(pairs, rng.binomial(300, expected) / 300, games, n)
+        inside.append((np.abs(found - true)[1:] <= 1.96 * errors[1:]).mean())
+    assert 0.9 <= np.mean(inside) <= 0.99
+
+
+def test_a_rating_against_known_agents_has_an_interval():
+    (won,), _ = chances(np.array([100.0]), 2)
+    best, low, high = rate_against([Met(0, float(won), 500), Met(200, 1 - float(won), 500)], 2)
+    assert best == 100
+    assert 15 < best - low < 30
+    assert high - best == pytest.approx(best - low, abs=2)
+    assert rate_against([Met(0, 1.0, 10)], 2)[2] == math.inf
+    assert rate_against([Met(0, 0.0, 10)], 2)[1] == -math.inf
+
+
+def test_a_share_of_moves_is_random():
+    batch = dealt("mars", 2000, 3)
+    greedy = GreedyPolicy(5)(batch, batch.all_rows)
+    weaker = WithRandomMoves(GreedyPolicy(5), 0.3, 5)(batch, batch.all_rows)
+    legal = batch.action_mask.sum(1)
+    same = 0.7 + 0.3 / legal.mean()
+    assert np.mean(weaker == greedy) == pytest.approx(same, abs=0.05)
+    assert (WithRandomMoves(GreedyPolicy(5), 0.0, 5)(batch, batch.all_rows) == greedy).all()
+    drawn = WithRandomMoves(GreedyPolicy(5), 1.0, 5)(batch, batch.all_rows)
+    assert (drawn == RandomPolicy(5)(batch, batch.all_rows)).all()
+
+
+@pytest.mark.parametrize(
+    "name", ["greedy~0.3", "mcts:4~0.1", "cacti-2:main~0.05", "mcts:5~1", "cacti-2:main-mcts:4~0.5"]
+)
+def test_weaker_players_by_name(name):
+    game = make("cacti")
+    batch = dealt(game, 5, 3)
+    agent, share = load_agent(name, game, 4), float(name.partition("~")[2])
+    assert agent.share == share
+    assert not identity_of(name, game).unseen, "its games are kept"
+    first = agent(batch, batch.all_rows)
+    assert (load_agent(name, game, 4)(batch, batch.all_rows) == first).all()
+    seeds = np.arange(5, dtype=np.uint64)
+    agent.reseed(batch.all_rows, seeds)
+    again = agent(batch, batch.all_rows)
+    agent.reseed(batch.all_rows, seeds)
+    assert (agent(batch, batch.all_rows) == again).all()
+    with pytest.raises(ValueError, match="unknown agent"):
+        load_agent("greedy~2", game)
+    with pytest.raises(ValueError, match="no field of the benchmark has such a network"):
+        load_agent("cacti-2:nobody", game)
+
+
+@pytest.mark.parametrize("name", tasks())
+def test_a_field_is_of_its_task(name):
+    task, field = task_of(name), field_of(name)
+    assert {member.agent for member in field.members} == {*task.members}
+    ratings = [member.rating for member in field.members]
+    assert (field.members[0].agent, field.members[0].rating) == ("random", 0)
+    assert ratings == sorted(ratings)
+    assert len(task.members) <= 20
+    others = [agent for agent in task.members[1:] if ":main" not in agent]
+    assert len(others) >= 4
+    assert not [agent for agent in task.members if agent.startswith(("network", "ppo"))], (
+        "shipped networks change"
+    )
+    assert field.game == json.loads(json.dumps(conditions(task.make())))
+
+
+@pytest.mark.parametrize("name", tasks())
+def test_positions_offer_choices(name):
+    batch = Batch(task_of(name).make(), NUMBER, autoreset=False)
+    batch.set_states(batch.all_rows, states_of(name))
+    assert (batch.action_mask.sum(1) > 1).all()
+    lengths = batch.states["decisions"]
+    assert np.unique(lengths).size > 20
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", tasks())
+def test_members_play_as_they_did_when_they_were_rated(name):
+    """On this machine to the action; elsewhere the last digits of a network's output may decide a few of the 1,000."""
+    for member in field_of(name).members:
+        if not member.agent.endswith("mcts:100"):
+            did = np.array(actions_of(member.agent, name))
+            assert np.mean(did == np.array(member.actions)) >= 0.995, member.agent
+
+
+def test_a_score_is_the_same_again_interrupted_and_in_two_processes(tmp_path):
+    whole = score("greedy~0.1", "cacti-2", games=300, seed=3)
+    assert whole == score("greedy~0.1", "cacti-2", games=300, seed=3)
+
+    def stop(games, left=[200]):  # noqa: B006
+        left[0] -= games
+        if left[0] < 0:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        score("greedy~0.1", "cacti-2", games=300, seed=3, keep=tmp_path / "games", on_finished=stop)
+    assert len((tmp_path / "games").read_text("utf-8").splitlines()) > 3
+    assert score("greedy~0.1", "cacti-2", games=300, seed=3, keep=tmp_path / "games", processes=2) == whole
+    assert score("greedy~0.1", "cacti-2", games=300, seed=4) != whole
+
+
+def test_a_policy_without_a_name_is_scored_too():
+    found = score(GreedyPolicy(1), "cacti-2", games=400)
+    low, high = found.interval
+    (greedy,) = [member.rating for member in field_of("cacti-2").members if member.agent == "greedy"]
+    assert low < greedy < high
+    assert found.agent == "policy"
+
+
+def test_a_member_is_scored_as_if_it_were_unknown():
+    found = score("greedy", "cacti-2", games=1500, precision=0)
+    assert "greedy" not in [each.agent for each in found.against]
+    (greedy,) = [member.rating for member in field_of("cacti-2").members if member.agent == "greedy"]
+    assert found.interval[0] < greedy < found.interval[1]
+    assert 1400 < found.games <= 1500
+
+
+def test_games_end_when_the_rating_is_known():
+    found = score("greedy", "cacti-2", precision=60)
+    assert found.interval[1] - found.interval[0] <= 120
+    assert found.games < 3000
+
+
+def test_an_agent_that_one_number_does_not_describe():
+    """Where a member is rated 400 points too high, the agent does better against it than its rating says."""
+    field = field_of("cacti-2")
+    members = tuple(
+        msgspec.structs.replace(member, rating=member.rating + 400 * (member.agent == "greedy"))
+        for member in field.members
+    )
+    wrong = msgspec.structs.replace(field, members=tuple(sorted(members, key=lambda member: member.rating)))
+    found = score("greedy~0.2", "cacti-2", games=1000, field=wrong)
+    assert max(found.surprises, key=lambda each: each.surprise).agent == "greedy"
+
+
+def test_the_command_writes_a_file_and_a_picture(tmp_path, capsys):
+    (found,) = main(Arguments("random", ("cacti-2",), games=200, output=tmp_path, processes=1))
+    content = json.loads((tmp_path / "cacti-2-random.json").read_text("utf-8"))
+    assert (content["rating"], content["task"], content["version"]) == (found.rating, "cacti-2", 1)
+    assert (tmp_path / "cacti-2-random.png").stat().st_size > 10_000
+    assert "random in cacti-2, version 1: rating" in capsys.readouterr().out
+    with pytest.raises(SystemExit, match="there is no task chess"):
+        main(Arguments("random", ("chess",), output=tmp_path))
+    with pytest.raises(SystemExit, match="can play no task; mars-2: unknown agent"):
+        main(Arguments("nobody", output=tmp_path))
+
+
+def test_a_field_of_another_game_is_refused(monkeypatch):
+    task = task_of("cacti-2")
+    other = {**tasks(), "cacti-2": msgspec.structs.replace(task, version=2)}
+    monkeypatch.setattr("garden_agents.benchmark.tasks.tasks", lambda: other)
+    field_of.cache_clear()
+    try:
+        with pytest.raises(ValueError, match="must be rated again"):
+            field_of("cacti-2")
+    finally:
+        field_of.cache_clear()
+
+
+def test_members_have_digests():
+    one, two = (Member("a", 0, 0.0, (1, k)) for k in range(2))
+    assert len(one.digest) == 16
+    assert one.digest != two.digest
