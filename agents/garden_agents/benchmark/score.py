@@ -236,13 +236,9 @@ def picture(path: Path, found: Score) -> None:
             ratings, rates[:, 0], errors, fmt="o", color=COLOURS[0], capsize=3, label="played, 95 % intervals"
         )
         for each in found.against:
-            axes.annotate(
-                one_line(each.agent, 40),
-                (each.rating, each.win_rate),
-                (5, 5),
-                textcoords="offset points",
-                size=7,
-            )
+            name = one_line(each.agent.removeprefix(f"{found.task}:"), 40)
+            look = {"textcoords": "offset points", "size": 7, "rotation": 50, "ha": "right", "va": "top"}
+            axes.annotate(name, (each.rating, each.interval[0]), (3, -3), **look)
         low, high = found.interval
         axes.axvspan(max(low, span[0]), min(high, span[-1]), color=COLOURS[1], alpha=0.15)
         axes.set(xlabel="rating of the opponent", ylabel="win rate", ylim=(-0.02, 1.02))
