@@ -72,6 +72,13 @@ class Score:
         games: number of games.
         seed: seed of the games.
         against: the games against each member.
+
+    Example:
+        >>> from garden_agents import score
+        >>> found = score("greedy~0.5", "cacti-2", games=100)
+        >>> low, high = found.interval
+        >>> low < found.rating < high, found.against[0].agent, found.surprises
+        (True, 'random', [])
     """
 
     task: str
