@@ -67,7 +67,7 @@ CODE = ("garden_core", "agents", "mars_env", "cacti_env", "botanicus_env", "benc
 def pages() -> list[Path]:
     """Return the pages, without those of the report."""
     found = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "leaderboard" / "README.md"]
-    return sorted(page for page in found if page.parent.name not in ("report", "cards", "rules"))
+    return sorted(page for page in found if page.parent.name not in ("api", "report", "cards", "rules"))
 
 
 def faults() -> Iterator[str]:
