@@ -23,7 +23,7 @@ from garden_agents.evaluation.pairs import Games, Job, JobResults, jobs_of
 from garden_agents.evaluation.ratings import chances, rate
 from garden_agents.progress import progress_bar
 from garden_agents.registry import FIELDS
-from garden_core.files.disk import write_json
+from garden_core.files.disk import write_atomically
 
 SEED = 20_261_201
 """Of the games of all fields."""
@@ -110,8 +110,14 @@ def main(options: Options) -> None:
         for job in played.play(jobs, o.processes):
             bar.update(job.games)
     field = rated(o.task, task, shares_by_pair({job: played.done[job] for job in jobs}))
-    write_json(path, msgspec.to_builtins(field))
+    write(path, field)
     print(table(field))
+
+
+def write(path: Path, field: Field) -> None:
+    """Write a field's file, with a line for each member and pair."""
+    text = msgspec.json.encode(field).decode().replace("},{", "},\n{").replace("],[", "],\n[")
+    write_atomically(path, f"{text}\n".encode())
 
 
 def table(field: Field) -> str:
