@@ -317,7 +317,7 @@ def ladder() -> str:
             rating, uncertainty = measured["ratings"][agent]
             time = f"{1000 * seconds:.3g}"
             rows.append((measured["game"], f"`{agent}`", f"{rating:.0f} ± {uncertainty:.0f}", time))
-    return table(("game", "agent", "rating", "time per move, ms"), rows)
+    return table(("game", "agent", "rating (95 %)", "time per move, ms"), rows)
 
 
 def ladder_pairs() -> str:

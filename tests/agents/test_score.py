@@ -84,7 +84,7 @@ def test_weaker_players_by_name(name):
     with pytest.raises(ValueError, match="unknown agent"):
         load_agent("greedy~2", game)
     with pytest.raises(ValueError, match="no field of the benchmark has such a network"):
-        load_agent("cacti-2:nobody", game)
+        load_agent("cacti-2:unknown", game)
 
 
 @pytest.mark.parametrize("name", tasks())
@@ -126,15 +126,15 @@ def test_a_score_is_the_same_again_interrupted_and_in_two_processes(tmp_path):
     whole = score("greedy~0.1", "cacti-2", games=300, seed=3)
     assert whole == score("greedy~0.1", "cacti-2", games=300, seed=3)
 
-    def stop(games, left=[200]):  # noqa: B006
-        left[0] -= games
-        if left[0] < 0:
+    kept = tmp_path / "games"
+
+    def stop(games):
+        if len(kept.read_text("utf-8").splitlines()) > 3:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        score("greedy~0.1", "cacti-2", games=300, seed=3, keep=tmp_path / "games", on_finished=stop)
-    assert len((tmp_path / "games").read_text("utf-8").splitlines()) > 3
-    assert score("greedy~0.1", "cacti-2", games=300, seed=3, keep=tmp_path / "games", processes=2) == whole
+        score("greedy~0.1", "cacti-2", games=300, seed=3, keep=kept, on_finished=stop)
+    assert score("greedy~0.1", "cacti-2", games=300, seed=3, keep=kept, processes=2) == whole
     assert score("greedy~0.1", "cacti-2", games=300, seed=4) != whole
 
 
@@ -181,7 +181,7 @@ def test_the_command_writes_a_file_and_a_picture(tmp_path, capsys):
     with pytest.raises(SystemExit, match="there is no task chess"):
         main(Arguments("random", ("chess",), output=tmp_path))
     with pytest.raises(SystemExit, match="can play no task; mars-2: unknown agent"):
-        main(Arguments("nobody", output=tmp_path))
+        main(Arguments("unknown", output=tmp_path))
 
 
 def test_a_field_of_another_game_is_refused(monkeypatch):

@@ -67,9 +67,7 @@ def rated(name: str, task: Task, shares: Mapping[tuple[str, str], np.ndarray]) -
     expected, slopes = chances(ratings[indexes[:, 0]] - ratings[indexes[:, 1]], n)
     chance = expected * (1 - expected) / games
     residuals = (won - expected) / np.sqrt(chance)
-    between_pairs = max(
-        0.0, (residuals**2 - 1).sum() / (slopes**2 / chance).sum()
-    )  # variance beyond chance, points
+    beyond_chance = max(0.0, (residuals**2 - 1).sum() / (slopes**2 / chance).sum())  # variance of pairs
     did = {agent: tuple(actions_of(agent, name)) for agent in names}
     members = sorted(
         (
@@ -84,7 +82,7 @@ def rated(name: str, task: Task, shares: Mapping[tuple[str, str], np.ndarray]) -
             shares.items(), won, expected, residuals, strict=True
         )
     ]
-    misfit = round(float(np.sqrt(between_pairs / NEAREST)), 1)
+    misfit = round(float(np.sqrt(beyond_chance / NEAREST)), 1)
     return Field(name, task.version, conditions(game), tuple(members), misfit, tuple(kept))
 
 

@@ -13,6 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+POINT = math.log(10) / 400
+"""What a point adds to the logarithm of the odds."""
 LIKELY = 1.92
 """Half the 95 % point of chi-square with one degree of freedom."""
 SPREAD = 1000.0
@@ -46,7 +48,7 @@ class Met(NamedTuple):
 def chances(leads: np.ndarray, num_players: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the chance to win alone against equals of a rating that is lower by each of `leads`, and its slope."""
     won = 1 / (1 + (num_players - 1) * 10 ** (-np.asarray(leads) / 400))
-    return won, won * (1 - won) * math.log(10) / 400
+    return won, won * (1 - won) * POINT
 
 
 def rate(
@@ -71,10 +73,9 @@ def rate(
     signs = signs[:, 1:]
     for _ in range(200):
         expected, slopes = chances(ratings[pairs[:, 0]] - ratings[pairs[:, 1]], num_players)
-        per_game = slopes / (expected * (1 - expected))
-        information = (signs * (games * slopes * per_game)[:, None]).T @ signs
+        information = POINT * (signs * (games * slopes)[:, None]).T @ signs
         information += np.eye(len(information)) / spread**2
-        gradient = signs.T @ (games * per_game * (won - expected)) - ratings[1:] / spread**2
+        gradient = POINT * signs.T @ (games * (won - expected)) - ratings[1:] / spread**2
         step = np.linalg.solve(information, gradient)
         ratings[1:] += step.clip(-100, 100)
         if np.abs(step).max() < 1e-3:
