@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from garden_agents.evaluation.jobs import differences
-from garden_agents.evaluation.run_files import CONFIG
+from garden_agents.matches.jobs import differences
 from garden_agents.registry import load_agent
+from garden_agents.report.run_files import CONFIG
 
 from garden_core import Batch, Game
 from garden_core.batch.policies import ask

@@ -23,8 +23,8 @@ from typing import Any, Literal
 
 import numpy as np
 import tyro
-from garden_agents.evaluation.run_files import METRICS
 from garden_agents.games import hints_of
+from garden_agents.report.run_files import METRICS
 from garden_agents.training import ppo
 
 from benchmarks import common

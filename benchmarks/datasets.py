@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import tyro
-from garden_agents.evaluation.record import Block, play_block
+from garden_agents.matches.record import Block, play_block
 from torch.utils.data import DataLoader
 
 from benchmarks import common

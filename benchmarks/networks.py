@@ -17,10 +17,10 @@ import numpy as np
 import tyro
 from garden_agents.errors import one_line_errors
 from garden_agents.evaluation.compare import GAMES, compare, in_words
-from garden_agents.evaluation.jobs import CORES
-from garden_agents.evaluation.pairs import Games
 from garden_agents.evaluation.sequential import ELO, ERRORS, SequentialTest
 from garden_agents.games import hints_of
+from garden_agents.matches.jobs import CORES
+from garden_agents.matches.pairs import Games
 from garden_agents.networks import NETWORK, SUFFIX
 from garden_agents.networks.network_agent import Description, NetworkAgent, load
 from garden_agents.progress import progress_bar

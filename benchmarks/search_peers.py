@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import tyro
 from garden_agents.evaluation.arena import round_robin
-from garden_agents.evaluation.matches import table
+from garden_agents.matches.meet import table
 
 from benchmarks import common
 from garden_core import Game, make

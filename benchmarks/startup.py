@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import tyro
-from garden_agents.evaluation.plots import COLOURS, plot
+from garden_agents.plots import COLOURS, plot
 
 from benchmarks.common import RESULTS, OtherCores, save, spread
 from garden_core.registry import GAMES

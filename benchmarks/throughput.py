@@ -31,7 +31,7 @@ from typing import Annotated, Any
 
 import numpy as np
 import tyro
-from garden_agents.evaluation.plots import COLOURS, plot
+from garden_agents.plots import COLOURS, plot
 
 from benchmarks.common import RESULTS, OtherCores, Work, measure, save, spread
 from garden_core import Batch, Game, list_games, make

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from garden_agents.benchmark.tasks import Member, field_of, tasks
+from garden_agents.evaluation.tasks import Member, field_of, tasks
 from results import (
     REPORT,
     RESULTS,

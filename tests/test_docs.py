@@ -17,8 +17,8 @@ import pig
 import reference
 import strength
 from garden_agents import games
-from garden_agents.evaluation import record
 from garden_agents.identity import weights_digest
+from garden_agents.matches import record
 from garden_agents.registry import load_agent
 from PIL import Image
 

@@ -8,7 +8,7 @@ import offline
 import ppo
 import privileged
 from garden_agents import load_agent, meet
-from garden_agents.evaluation import record
+from garden_agents.matches import record
 from playing import dealt
 
 from garden_core import RandomPolicy, make

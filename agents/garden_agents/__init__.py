@@ -10,9 +10,9 @@ import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from garden_agents.benchmark.score import Score, score
-    from garden_agents.evaluation.agent_checks import belief_calibration, check_agent
-    from garden_agents.evaluation.matches import Result, meet, table
+    from garden_agents.evaluation.score import Score, score
+    from garden_agents.matches.agent_checks import belief_calibration, check_agent
+    from garden_agents.matches.meet import Result, meet, table
     from garden_agents.networks.network_agent import NetworkAgent, load
     from garden_agents.networks.onnx_files import export_onnx
     from garden_agents.registry import load_agent
@@ -42,18 +42,18 @@ __all__ = [
 _MODULES = {
     "MCTSAgent": "search.agent",
     "NetworkAgent": "networks.network_agent",
-    "Result": "evaluation.matches",
-    "Score": "benchmark.score",
+    "Result": "matches.meet",
+    "Score": "evaluation.score",
     "advantages": "training.returns",
     "belief": "search.beliefs",
-    "belief_calibration": "evaluation.agent_checks",
-    "check_agent": "evaluation.agent_checks",
+    "belief_calibration": "matches.agent_checks",
+    "check_agent": "matches.agent_checks",
     "export_onnx": "networks.onnx_files",
     "load": "networks.network_agent",
     "load_agent": "registry",
-    "meet": "evaluation.matches",
-    "score": "benchmark.score",
-    "table": "evaluation.matches",
+    "meet": "matches.meet",
+    "score": "evaluation.score",
+    "table": "matches.meet",
     "untrusted_agent": "untrusted",
 }
 

@@ -141,13 +141,13 @@ def _warm_up(words: list[str]) -> None:
 
 MODULES = {
     "play": "play.terminal",
-    "score": "benchmark.score",
+    "score": "evaluation.score",
     "arena": "evaluation.arena",
     "compare": "evaluation.compare",
     "evaluate": "evaluation.evaluate",
     "leaderboard": "evaluation.leaderboard",
-    "record": "evaluation.record",
-    "report": "evaluation.report",
+    "record": "matches.record",
+    "report": "report.page",
     "replay": "play.recorded",
     "export": "wasm.export",
 }

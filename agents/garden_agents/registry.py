@@ -26,7 +26,7 @@ from garden_core.registry import game_class, untrusted_game
 
 SHIPPED = ("network", "ppo")
 """Names of a game's pretrained network; the second is the older name."""
-FIELDS = Path(__file__).parent / "benchmark" / "fields"
+FIELDS = Path(__file__).parent / "evaluation" / "fields"
 """Folder of the benchmark's networks."""
 _PROGRAM = re.compile(
     r"program(?:\*(?P<processes>\d{1,9}))?(?:@(?P<seconds>\d+(?:\.\d+)?)s)?:(?P<command>.*)", re.DOTALL
@@ -183,7 +183,7 @@ def load_agent(
     - "random" and "greedy": the built-in policies;
     - "mcts:400" or "mcts:0.5s": tree search with 400 simulations, or half a second, per move;
     - "network", also "ppo": the game's pretrained network; "network-mcts:100": tree search guided by it;
-    - "cacti-2:main": a network in the field of a task of the benchmark (`garden_agents.benchmark`), which never changes;
+    - "cacti-2:main": a network in the field of a task of the benchmark (`garden_agents.evaluation`), which never changes;
     - the folder of a training run, or a network's file (.safetensors, or .onnx with the extra `onnx`); with "-mcts:100"
       appended, tree search guided by that network;
     - any of these and of module:attribute with "~0.3" appended: a share of 0.3 of its moves is random;

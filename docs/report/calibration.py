@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import tyro
-from garden_agents.evaluation.values import (
+from garden_agents.matches.values import (
     FIFTHS,
     PlayedGame,
     by_fifths,

@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 import tyro
 from garden_agents.evaluation.compare import compare
-from garden_agents.evaluation.jobs import digest_of
-from garden_agents.evaluation.matches import alone_shares, interval_of
-from garden_agents.evaluation.pairs import BLOCK, Games, jobs_of
 from garden_agents.evaluation.sequential import SequentialTest, elo_of, expected_share
+from garden_agents.matches.jobs import digest_of
+from garden_agents.matches.meet import alone_shares, interval_of
+from garden_agents.matches.pairs import BLOCK, Games, jobs_of
 from garden_agents.progress import progress_bar
 from garden_agents.registry import load_agent
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import tyro
-from garden_agents.evaluation.matches import places, shares_of
+from garden_agents.matches.meet import places, shares_of
 from garden_agents.networks.network_agent import load, shipped
 
 from benchmarks import common

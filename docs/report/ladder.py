@@ -16,8 +16,8 @@ from typing import Any
 
 import tyro
 from garden_agents.evaluation.arena import round_robin
-from garden_agents.evaluation.matches import Result, table
 from garden_agents.evaluation.ratings import rate_set
+from garden_agents.matches.meet import Result, table
 
 from benchmarks import common
 from garden_core import list_games, make

@@ -20,10 +20,10 @@ from typing import Any
 
 import numpy as np
 import tyro
-from garden_agents.evaluation.matches import meet
-from garden_agents.evaluation.plots import COLOURS, plot
-from garden_agents.evaluation.run_files import EVALUATIONS, KEPT, RESULTS
+from garden_agents.matches.meet import meet
 from garden_agents.networks.network_agent import NetworkAgent
+from garden_agents.plots import COLOURS, plot
+from garden_agents.report.run_files import EVALUATIONS, KEPT, RESULTS
 
 from benchmarks import common
 from garden_core import list_games, make

@@ -22,8 +22,8 @@ from typing import Any
 
 import numpy as np
 import tyro
-from garden_agents.evaluation.matches import alone
-from garden_agents.evaluation.values import first_place_values
+from garden_agents.matches.meet import alone
+from garden_agents.matches.values import first_place_values
 from garden_agents.networks.network_agent import NetworkAgent, load
 from garden_agents.progress import progress_bar
 from garden_agents.registry import load_agent

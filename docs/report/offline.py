@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import tyro
-from garden_agents.evaluation import record
+from garden_agents.matches import record
 
 from benchmarks import common
 from examples import offline

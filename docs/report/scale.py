@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import tyro
-from garden_agents.benchmark.score import score
-from garden_agents.benchmark.tasks import field_of, tasks
-from garden_agents.evaluation.jobs import CORES, finished
+from garden_agents.evaluation.score import score
+from garden_agents.evaluation.tasks import field_of, tasks
+from garden_agents.matches.jobs import CORES, finished
 from garden_agents.progress import progress_bar
 
 from benchmarks import common

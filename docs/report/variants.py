@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 import tyro
-from garden_agents.evaluation.matches import meet, play, scores
+from garden_agents.matches.meet import meet, play, scores
 from garden_agents.networks.network_agent import NetworkAgent, load
 from garden_agents.registry import load_agent
 

@@ -18,7 +18,7 @@ def by_torch(monkeypatch):
 @pytest.fixture
 def played(monkeypatch):
     """The jobs of an arena that this process plays, in their order."""
-    from garden_agents.evaluation import pairs
+    from garden_agents.matches import pairs
 
     jobs = []
 

@@ -8,10 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from garden_agents import commands, meet, table
-from garden_agents.evaluation import arena, pairs, plots
+from garden_agents import commands, meet, plots, table
+from garden_agents.evaluation import arena
 from garden_agents.evaluation.arena import round_robin
-from garden_agents.evaluation.matches import (
+from garden_agents.evaluation.ratings import rate_set, ratings_table
+from garden_agents.matches import pairs
+from garden_agents.matches.meet import (
     alone,
     alone_shares,
     independent_games,
@@ -21,7 +23,6 @@ from garden_agents.evaluation.matches import (
     shares_of,
     wilson,
 )
-from garden_agents.evaluation.ratings import rate_set, ratings_table
 from garden_agents.networks import network_agent
 from own_agents import change_weights
 from processes import full_disk, garden, garden_here, started

@@ -6,10 +6,11 @@ import math
 import numpy as np
 import pytest
 from garden_agents import load_agent, meet
-from garden_agents.evaluation import compare, pairs
-from garden_agents.evaluation.matches import alone, alone_shares, interval_of, play, wilson
-from garden_agents.evaluation.pairs import Job
+from garden_agents.evaluation import compare
 from garden_agents.evaluation.sequential import Look, SequentialTest, elo_of, expected_share
+from garden_agents.matches import pairs
+from garden_agents.matches.meet import alone, alone_shares, interval_of, play, wilson
+from garden_agents.matches.pairs import Job
 from processes import garden_here
 
 from garden_core import make

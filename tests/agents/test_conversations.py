@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 import pytest
-from garden_agents.evaluation.matches import alone, play
+from garden_agents.matches.meet import alone, play
 from garden_agents.text import Completion, TextAgent, parse, prompt
 from garden_agents.text.conversations import LEFT_OUT, Conversation, tokens_of
 from garden_agents.text.prompts import listed, order_of

@@ -12,7 +12,7 @@ import tomli_w
 from garden_agents import load_agent
 from garden_agents.evaluation import leaderboard
 from garden_agents.evaluation.leaderboard import read_tables
-from garden_agents.evaluation.pairs import Job, play_job
+from garden_agents.matches.pairs import Job, play_job
 from garden_agents.networks.network_agent import shipped
 from own_agents import change_weights
 from processes import ROOT, garden, garden_here, python
@@ -189,7 +189,7 @@ def test_an_interrupted_command_goes_on(board, played, monkeypatch):
         return play_job(game, job, **settings)
 
     with monkeypatch.context() as patch:
-        patch.setattr("garden_agents.evaluation.pairs.play_job", interrupted)
+        patch.setattr("garden_agents.matches.pairs.play_job", interrupted)
         assert fails("--play", "cacti", "--processes", 1).startswith("stopped; the same command continues")
     play()
     assert played == [("greedy", "random", 1, 10)]

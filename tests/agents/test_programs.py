@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from garden_agents import load_agent, meet, programs
 from garden_agents.evaluation.arena import round_robin
-from garden_agents.evaluation.matches import alone, places, play
+from garden_agents.matches.meet import alone, places, play
 from garden_agents.programs import ProgramAgent
 from garden_agents.untrusted import is_built_in
 from own_agents import first_legal

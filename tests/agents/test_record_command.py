@@ -6,8 +6,8 @@ import signal
 import numpy as np
 import pytest
 from garden_agents import commands, load
-from garden_agents.evaluation import record
-from garden_agents.evaluation.record import Block, lineups, play_block
+from garden_agents.matches import record
+from garden_agents.matches.record import Block, lineups, play_block
 from processes import garden_here
 
 from garden_core import Dataset, make

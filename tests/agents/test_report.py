@@ -9,10 +9,10 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from garden_agents.evaluation import report_games
-from garden_agents.evaluation.matches import wilson
-from garden_agents.evaluation.report import page
-from garden_agents.evaluation.run_files import read_rows
+from garden_agents.matches.meet import wilson
+from garden_agents.report import played
+from garden_agents.report.page import page
+from garden_agents.report.run_files import read_rows
 from processes import garden_here, python
 from written_runs import CONFIG, EVALUATIONS, METRICS, write_run
 
@@ -137,7 +137,7 @@ def test_a_best_response(run):
 
 
 def test_the_page_of_the_files_needs_no_torch(run):
-    code = "import sys; from garden_agents.evaluation.report import page; page(sys.argv[1], games=0); print(*sys.modules)"
+    code = "import sys; from garden_agents.report.page import page; page(sys.argv[1], games=0); print(*sys.modules)"
     loaded = set(python("-c", code, run).stdout.split())
     assert not loaded & {"torch", "cacti_env"}
 
@@ -266,7 +266,7 @@ def test_a_run_cannot_make_games_longer(run, monkeypatch):
         caps.append(game.option_values["max_decisions"])
         raise ValueError("enough")
 
-    monkeypatch.setattr(report_games, "self_play", caught)
+    monkeypatch.setattr(played, "self_play", caught)
     for cap in ("2000000000", "9"):
         options = f'[arguments.options]\nmax_decisions = "{cap}"'
         (run / "config.toml").write_text(CONFIG.replace("[arguments.options]", options), "utf-8")

@@ -7,10 +7,10 @@ import msgspec
 import numpy as np
 import pytest
 from garden_agents import load_agent, score
-from garden_agents.benchmark.positions import NUMBER, actions_of, states_of
-from garden_agents.benchmark.score import Arguments, main
-from garden_agents.benchmark.tasks import Member, conditions, field_of, task_of, tasks
+from garden_agents.evaluation.positions import NUMBER, actions_of, states_of
 from garden_agents.evaluation.ratings import Met, chances, rate, rate_against
+from garden_agents.evaluation.score import Arguments, main
+from garden_agents.evaluation.tasks import Member, conditions, field_of, task_of, tasks
 from garden_agents.identity import identity_of
 from garden_agents.random_moves import WithRandomMoves
 from playing import dealt
@@ -187,7 +187,7 @@ def test_the_command_writes_a_file_and_a_picture(tmp_path, capsys):
 def test_a_field_of_another_game_is_refused(monkeypatch):
     task = task_of("cacti-2")
     other = {**tasks(), "cacti-2": msgspec.structs.replace(task, version=2)}
-    monkeypatch.setattr("garden_agents.benchmark.tasks.tasks", lambda: other)
+    monkeypatch.setattr("garden_agents.evaluation.tasks.tasks", lambda: other)
     field_of.cache_clear()
     try:
         with pytest.raises(ValueError, match="must be rated again"):

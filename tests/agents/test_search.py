@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 from garden_agents import MCTSAgent, load, meet
-from garden_agents.evaluation.matches import play
 from garden_agents.games import hints_of
+from garden_agents.matches.meet import play
 from garden_agents.search.beliefs import belief, weighted_redraws
 from garden_agents.search.expansion import expand
 from garden_agents.search.halving import read_root

@@ -184,7 +184,7 @@ def test_an_address_is_for_served_models(evaluated):
 
 
 def test_games_are_played_by_served_models_everywhere(endpoint, monkeypatch, tmp_path):
-    from garden_agents.evaluation import record
+    from garden_agents.matches import record
 
     monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
     game: Game = make("cacti")

@@ -13,8 +13,9 @@ import msgspec
 import numpy as np
 import pytest
 from garden_agents import identity, load_agent, meet
-from garden_agents.evaluation import evaluate, record
-from garden_agents.evaluation.matches import alone, play
+from garden_agents.evaluation import evaluate
+from garden_agents.matches import record
+from garden_agents.matches.meet import alone, play
 from garden_agents.play.match import Match
 from garden_agents.text import (
     AnswerError,

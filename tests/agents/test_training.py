@@ -15,10 +15,10 @@ import pytest
 import torch
 import tyro
 from garden_agents import NetworkAgent, load_agent
-from garden_agents.evaluation.report import page
 from garden_agents.games import Hints
 from garden_agents.networks.architecture import new_network
 from garden_agents.networks.network_agent import shipped
+from garden_agents.report.page import page
 from garden_agents.training import ppo
 from garden_agents.training.arguments import TRAINERS, open_run
 from garden_agents.training.checkpoint import CHECKPOINT, Progress, check, save

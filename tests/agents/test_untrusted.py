@@ -8,11 +8,12 @@ from pathlib import Path
 import msgspec
 import pytest
 from garden_agents import untrusted_agent
-from garden_agents.evaluation import leaderboard, report_games
-from garden_agents.evaluation.run_files import Config
+from garden_agents.evaluation import leaderboard
 from garden_agents.play import rooms, web
 from garden_agents.play.match import Arguments, Match, agents_of, new_replay
 from garden_agents.registry import make_game
+from garden_agents.report import played
+from garden_agents.report.run_files import Config
 from garden_agents.text.session import Session
 
 from garden_core import RandomPolicy, Replay, UntrustedError, make, record, untrusted_game
@@ -89,7 +90,7 @@ def from_config(tmp_path, game="cacti", options=None, agent="greedy"):
     untrusted_agent(agent)
     texts = {name: str(value) for name, value in (options or {}).items()}
     config = msgspec.convert({"arguments": {"game": game, "options": texts}, "data_files": {}}, Config)
-    report_games._game(config, None, tmp_path)
+    played._game(config, None, tmp_path)
 
 
 def replayed(game="cacti", options=None, agent="greedy"):

@@ -5,8 +5,8 @@ import math
 import garden_agents
 import numpy as np
 import pytest
-from garden_agents.evaluation.matches import places
-from garden_agents.evaluation.values import by_fifths, fifths, first_place_values, self_play
+from garden_agents.matches.meet import places
+from garden_agents.matches.values import by_fifths, fifths, first_place_values, self_play
 
 from garden_core import make
 

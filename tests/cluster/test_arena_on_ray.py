@@ -7,8 +7,8 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 from garden_agents.evaluation.arena import round_robin
 from garden_agents.evaluation.compare import compare
-from garden_agents.evaluation.pairs import Games
 from garden_agents.evaluation.sequential import SequentialTest
+from garden_agents.matches.pairs import Games
 
 from garden_core import make
 

@@ -25,8 +25,8 @@ FLOORS = {
         "batch recorded interfaces warm_up testing"
     ),
     "garden_agents": (
-        "errors progress untrusted games networks search programs random_moves cluster text registry identity evaluation "
-        "benchmark wasm play training commands"
+        "errors progress untrusted games networks search programs random_moves cluster text registry identity plots "
+        "matches evaluation wasm play report training commands"
     ),
 }
 """Each package from the ground up; a module imports from lower floors, or from its own room if it names one."""
@@ -201,11 +201,11 @@ TYPED_ONCE = {
     "garden-replay-1": "garden_core.files.formats",
     "garden-dataset-1": "garden_core.recorded.dataset",
     "garden_core.games": "garden_core.registry",
-    "one for all seats": "garden_agents.evaluation.pairs",
-    "config.toml": "garden_agents.evaluation.run_files",
-    "metrics.csv": "garden_agents.evaluation.run_files",
-    "evaluations.csv": "garden_agents.evaluation.run_files",
-    "exploit.json": "garden_agents.evaluation.run_files",
+    "one for all seats": "garden_agents.matches.pairs",
+    "config.toml": "garden_agents.report.run_files",
+    "metrics.csv": "garden_agents.report.run_files",
+    "evaluations.csv": "garden_agents.report.run_files",
+    "exploit.json": "garden_agents.report.run_files",
     "terminated or truncated or running": "garden_core.files.formats",
 }
 """Constants on which files agree that were written at different times or in different places, and the module that has them."""

@@ -8,7 +8,7 @@ import tomllib
 import fuzzing
 import pytest
 import tomli_w
-from garden_agents.evaluation.plots import plot
+from garden_agents.plots import plot
 from garden_agents.training.arguments import command_line, open_run
 from garden_agents.training.checkpoint import CHECKPOINT
 from garden_agents.training.run_folder import Run

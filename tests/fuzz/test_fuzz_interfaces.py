@@ -368,7 +368,7 @@ WRONG_ANSWERS = [lambda batch, rows, n=n: wrong_answers(batch, rows)[n] for n in
 
 @pytest.mark.parametrize("answer", WRONG_ANSWERS, ids=range(len(WRONG_ANSWERS)))
 def test_wrong_answers_of_policies_are_named(answer):
-    from garden_agents.evaluation.matches import alone, play
+    from garden_agents.matches.meet import alone, play
 
     game, policy = make("cacti"), Trickster()
     batch = Batch(game, N)

@@ -5,7 +5,7 @@ import re
 
 import fuzzing
 import pytest
-from garden_agents.evaluation.report import page
+from garden_agents.report.page import page
 from written_runs import write_run
 
 FILES = ("config.toml", "metrics.csv", "evaluations.csv", "evaluation.json")

@@ -1,1 +1,1 @@
-"""Measuring the strength of agents: matches, round robins, ratings, plots."""
+"""The scale: ratings, the fields of the tasks, and what places agents on it or compares them."""

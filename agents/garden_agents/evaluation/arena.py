@@ -22,8 +22,10 @@ import numpy as np
 import tyro
 
 from garden_agents.errors import one_line_errors
-from garden_agents.evaluation.jobs import check
-from garden_agents.evaluation.matches import (
+from garden_agents.evaluation.ratings import Rating, rate_set, ratings_table, zero
+from garden_agents.identity import weights_digest
+from garden_agents.matches.jobs import check
+from garden_agents.matches.meet import (
     Result,
     alone_shares,
     fitted,
@@ -31,10 +33,8 @@ from garden_agents.evaluation.matches import (
     result_of,
     table,
 )
-from garden_agents.evaluation.pairs import Games, JobResults, PairArguments, jobs_of
-from garden_agents.evaluation.plots import plot
-from garden_agents.evaluation.ratings import Rating, rate_set, ratings_table, zero
-from garden_agents.identity import weights_digest
+from garden_agents.matches.pairs import Games, JobResults, PairArguments, jobs_of
+from garden_agents.plots import plot
 from garden_agents.progress import progress_bar
 from garden_agents.registry import load_agent
 from garden_core.game import Game

@@ -15,11 +15,11 @@ import numpy as np
 import tyro
 
 from garden_agents.errors import one_line_errors
-from garden_agents.evaluation.jobs import blocks, check
-from garden_agents.evaluation.matches import Result, alone_shares, fitted, result_of
-from garden_agents.evaluation.pairs import BLOCK, Games, Job, PairArguments
-from garden_agents.evaluation.plots import COLOURS, GREY, plot
 from garden_agents.evaluation.sequential import ELO, ERRORS, Look, SequentialTest, elo_of
+from garden_agents.matches.jobs import blocks, check
+from garden_agents.matches.meet import Result, alone_shares, fitted, result_of
+from garden_agents.matches.pairs import BLOCK, Games, Job, PairArguments
+from garden_agents.plots import COLOURS, GREY, plot
 from garden_agents.progress import progress_bar
 
 GAMES = 20_000

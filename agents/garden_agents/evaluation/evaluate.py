@@ -31,8 +31,11 @@ import numpy as np
 import tyro
 
 from garden_agents.errors import one_line_errors
-from garden_agents.evaluation.jobs import check, differences, digest_of
-from garden_agents.evaluation.matches import (
+from garden_agents.evaluation.ratings import Met, rate_against
+from garden_agents.games import hints_of
+from garden_agents.identity import identity_of
+from garden_agents.matches.jobs import check, differences, digest_of
+from garden_agents.matches.meet import (
     Result,
     alone,
     alone_shares,
@@ -43,9 +46,6 @@ from garden_agents.evaluation.matches import (
     scores,
     use_one_torch_thread,
 )
-from garden_agents.evaluation.ratings import Met, rate_against
-from garden_agents.games import hints_of
-from garden_agents.identity import identity_of
 from garden_agents.progress import progress_bar
 from garden_agents.registry import accepts, arguments_of, load_agent, make_game, maker_of
 from garden_agents.text.agent import TextAgent

@@ -26,9 +26,10 @@ import msgspec
 
 from garden_agents.errors import one_line_errors
 from garden_agents.evaluation.arena import evaluated
-from garden_agents.evaluation.jobs import CORES, check, digest_of
-from garden_agents.evaluation.matches import Result
-from garden_agents.evaluation.pairs import (
+from garden_agents.identity import UNSEEN, identity_of, weights_digest
+from garden_agents.matches.jobs import CORES, check, digest_of
+from garden_agents.matches.meet import Result
+from garden_agents.matches.pairs import (
     BLOCK,
     DEALS,
     KEPT_LIMIT,
@@ -38,7 +39,6 @@ from garden_agents.evaluation.pairs import (
     finished_jobs,
     jobs_of,
 )
-from garden_agents.identity import UNSEEN, identity_of, weights_digest
 from garden_agents.networks import SUFFIX
 from garden_agents.progress import progress_bar
 from garden_agents.registry import load_agent, make_game

@@ -1,7 +1,7 @@
 """Ratings: strengths on Elo's scale that make the wins most likely.
 
 The model is Plackett and Luce's (R. Plackett, 1975), with two players Bradley and Terry's: a lead of 400 points means winning ten times as
-often as losing. Agents meet as in `garden_agents.evaluation.matches.alone`: one of the first among copies of the second.
+often as losing. Agents meet as in `garden_agents.matches.meet.alone`: one of the first among copies of the second.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Met(NamedTuple):
     Attributes:
         rating: the other's rating.
         won: the agent's mean share of the win.
-        games: number of independent games, see `garden_agents.evaluation.matches.independent_games`.
+        games: number of independent games, see `garden_agents.matches.meet.independent_games`.
     """
 
     rating: float

@@ -10,7 +10,7 @@ from typing import Any
 import tyro
 
 from garden_agents.errors import one_line_errors
-from garden_agents.evaluation.values import chances
+from garden_agents.matches.values import chances
 from garden_agents.networks.network_agent import NetworkAgent
 from garden_agents.play.match import sentence
 from garden_agents.registry import load_agent

@@ -17,10 +17,10 @@ import tyro
 from tyro.conf import Suppress
 
 from garden_agents.errors import one_line_errors
-from garden_agents.evaluation.run_files import CONFIG, read_config
 from garden_agents.games import hints_of
 from garden_agents.networks.architecture import WIDEST, Architecture, Kind
 from garden_agents.registry import make_game
+from garden_agents.report.run_files import CONFIG, read_config
 from garden_agents.training.checkpoint import CHECKPOINT
 from garden_agents.training.pool import OpponentPool
 from garden_agents.untrusted import is_built_in

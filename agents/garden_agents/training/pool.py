@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from garden_agents.evaluation.matches import scores
+from garden_agents.matches.meet import scores
 from garden_agents.networks.heads import sample
 from garden_agents.networks.network import Network
 from garden_core.batch.batch import Batch

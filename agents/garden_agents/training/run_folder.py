@@ -23,11 +23,19 @@ import torch
 from torch.utils.tensorboard import SummaryWriter
 from tqdm import tqdm
 
-from garden_agents.evaluation.jobs import blocks
-from garden_agents.evaluation.matches import alone, alone_shares, meet, places, play, scores, table
-from garden_agents.evaluation.pairs import BLOCK
-from garden_agents.evaluation.plots import learning_curves, plot
-from garden_agents.evaluation.run_files import (
+from garden_agents.evaluation.sequential import SequentialTest
+from garden_agents.identity import identity_of
+from garden_agents.matches.jobs import blocks
+from garden_agents.matches.meet import alone, alone_shares, meet, places, play, scores, table
+from garden_agents.matches.pairs import BLOCK
+from garden_agents.networks import NETWORK
+from garden_agents.networks.network import Network
+from garden_agents.networks.network_agent import NetworkAgent, save_network
+from garden_agents.plots import plot
+from garden_agents.progress import progress_bar
+from garden_agents.registry import load_agent
+from garden_agents.report.curves import learning_curves
+from garden_agents.report.run_files import (
     CONFIG,
     EVALUATIONS,
     KEPT,
@@ -37,13 +45,6 @@ from garden_agents.evaluation.run_files import (
     read_config,
     read_rows,
 )
-from garden_agents.evaluation.sequential import SequentialTest
-from garden_agents.identity import identity_of
-from garden_agents.networks import NETWORK
-from garden_agents.networks.network import Network
-from garden_agents.networks.network_agent import NetworkAgent, save_network
-from garden_agents.progress import progress_bar
-from garden_agents.registry import load_agent
 from garden_agents.training.arguments import TrainingArguments, check_empty, plain
 from garden_agents.training.checkpoint import CHECKPOINT, Progress, load, named, save
 from garden_agents.training.pool import OpponentPool

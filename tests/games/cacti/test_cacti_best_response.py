@@ -11,7 +11,7 @@ import own_agents
 import pytest
 from best_response import best_response, deals, orders, response_of
 from cacti_reference import CactiReference
-from garden_agents.evaluation.matches import meet
+from garden_agents.matches.meet import meet
 
 from cacti_env import Cacti
 from garden_core.batch.policies import RandomPolicy

@@ -10,7 +10,7 @@ import os
 import platform
 import shlex
 import sys
-from collections.abc import Collection, Generator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -21,9 +21,9 @@ import numpy as np
 
 from garden_agents.cluster import connected
 from garden_agents.errors import one_line_errors
-from garden_agents.evaluation.jobs import GameArguments, blocks, differences, digest_of, finished
-from garden_agents.evaluation.matches import alone, places, play, scores, use_one_torch_thread
 from garden_agents.identity import Identity, identity_of
+from garden_agents.matches.jobs import GameArguments, blocks, differences, digest_of, finished
+from garden_agents.matches.meet import alone, places, play, scores, use_one_torch_thread
 from garden_agents.registry import load_agent, make_game
 from garden_core.batch.policies import Policy
 from garden_core.checks import as_seed
@@ -135,15 +135,21 @@ def play_job(
     return play_block(game, job, agents, int.from_bytes(digest[:8]))
 
 
-def play_block(game: Game, job: Job, agents: Sequence[Policy], seed: int) -> JobResults:
-    """Play a job's games with two agents, in deals that follow from `seed`.
+def play_block(
+    game: Game,
+    job: Job,
+    agents: Sequence[Policy],
+    seed: int,
+    on_finished: Callable[[int], object] | None = None,
+) -> JobResults:
+    """Play a job's games with two agents, in deals that follow from `seed`; `on_finished` as in `meet.play`.
 
     Sets torch to one thread, see `use_one_torch_thread`. Raises as `play_job`.
     """
     use_one_torch_thread()
     names = [f"{job.agent} (against {job.opponent})", f"{job.opponent} (against {job.agent})"]
     n = game.num_players
-    states, forfeited, _ = play(game, agents, alone(job.games, n), seed, rotations=n, names=names)
+    states, forfeited, _ = play(game, agents, alone(job.games, n), seed, on_finished, n, names)
     forfeits = tuple((i, seat) for i, seat in enumerate(forfeited.tolist()) if seat >= 0)
     return JobResults(places(game, states, forfeited).tolist(), scores(game, states).tolist(), forfeits)
 

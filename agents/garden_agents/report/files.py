@@ -12,10 +12,11 @@ from typing import Any, TypeVar
 import msgspec
 import numpy as np
 
-from garden_agents.evaluation.matches import Result, wilson
-from garden_agents.evaluation.page_parts import duration, facts, quiet, table, words
-from garden_agents.evaluation.plots import learning_curves, svg_plot
-from garden_agents.evaluation.run_files import (
+from garden_agents.matches.meet import Result, wilson
+from garden_agents.plots import svg_plot
+from garden_agents.report.curves import learning_curves
+from garden_agents.report.parts import duration, facts, quiet, table, words
+from garden_agents.report.run_files import (
     EVALUATIONS,
     EXPLOIT,
     KEPT,

@@ -15,14 +15,14 @@ from pathlib import Path
 import tyro
 
 from garden_agents.errors import one_line_errors
-from garden_agents.evaluation import report_files, report_games
-from garden_agents.evaluation.page_parts import section, words
-from garden_agents.evaluation.run_files import CONFIG, read_config
 from garden_agents.progress import progress_bar
+from garden_agents.report import files, played
+from garden_agents.report.parts import section, words
+from garden_agents.report.run_files import CONFIG, read_config
 from garden_core.checks import as_integer, one_line
 from garden_core.files.disk import write_atomically
 
-TEMPLATE = Path(__file__).with_name("report.html")
+TEMPLATE = Path(__file__).with_name("page.html")
 REPORT = "report.html"
 MOST_GAMES = 10_000
 
@@ -51,17 +51,17 @@ def page(
     if not isdir(folder):
         raise ValueError(f"{one_line(folder)} is no folder of a training run")
     config = read_config(folder / CONFIG)
-    run = report_files.RunFiles(folder, config)
+    run = files.RunFiles(folder, config)
     content = [
-        report_files.settings(run),
-        section("Final evaluation", report_files.final(run)),
-        section("Evaluations during the training", report_files.evaluations(run)),
+        files.settings(run),
+        section("Final evaluation", files.final(run)),
+        section("Evaluations during the training", files.evaluations(run)),
     ]
     if games:
-        content += report_games.sections(folder, config, games, game, on_finished)
+        content += played.sections(folder, config, games, game, on_finished)
     parts = {
         "title": f"{words(config.game.get('name', 'game'), 60)}: {words(folder.absolute().name, 100)}",
-        "state": report_files.state(run),
+        "state": files.state(run),
         "content": "\n".join(content),
     }
     return re.sub(r"\{\{(\w+)\}\}", lambda mark: parts[mark[1]], TEMPLATE.read_text("utf-8"))

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from garden_agents.evaluation.values import by_fifths, first_place_values
 from garden_agents.games import hints_of
+from garden_agents.matches.values import by_fifths, first_place_values
 from garden_agents.search.beliefs import REDRAWS, Evaluator, belief, evaluated
 from garden_core.batch.batch import Batch
 from garden_core.batch.policies import Policy, ask

@@ -19,8 +19,8 @@ import msgspec
 import numpy as np
 
 from garden_agents.errors import one_line_errors
-from garden_agents.evaluation.jobs import GameArguments, blocks, check, digest_of, finished
-from garden_agents.evaluation.matches import fitted, play, use_one_torch_thread
+from garden_agents.matches.jobs import GameArguments, blocks, check, digest_of, finished
+from garden_agents.matches.meet import fitted, play, use_one_torch_thread
 from garden_agents.progress import progress_bar
 from garden_agents.registry import load_agent, make_game
 from garden_agents.text.conversations import recorded

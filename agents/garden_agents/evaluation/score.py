@@ -9,22 +9,22 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import tyro
 
-from garden_agents.benchmark.tasks import Field, Member, field_of, task_of, tasks
 from garden_agents.errors import one_line_errors
-from garden_agents.evaluation.jobs import CORES, check, digest_of
-from garden_agents.evaluation.matches import alone_shares, independent_games, interval_of
-from garden_agents.evaluation.pairs import BLOCK, Games, Job, JobResults, play_block
-from garden_agents.evaluation.plots import COLOURS, plot
 from garden_agents.evaluation.ratings import Met, chances, rate_against
+from garden_agents.evaluation.tasks import Field, Member, field_of, task_of, tasks
+from garden_agents.matches.jobs import CORES, check, digest_of
+from garden_agents.matches.meet import alone_shares, independent_games, interval_of
+from garden_agents.matches.pairs import BLOCK, Games, Job, JobResults, play_block
+from garden_agents.plots import COLOURS, plot
 from garden_agents.progress import progress_bar
 from garden_agents.registry import load_agent
 from garden_core.batch.policies import Policy
@@ -46,7 +46,7 @@ class Against(NamedTuple):
         agent, rating: the member.
         games: number of games.
         win_rate: the agent's mean share of the win.
-        interval: its 95 % interval, see `garden_agents.evaluation.matches.interval_of`.
+        interval: its 95 % interval, see `garden_agents.matches.meet.interval_of`.
         expected: the win rate that the two ratings predict.
         surprise: how many standard errors, the field's misfit included, lie between the two.
     """
@@ -72,6 +72,8 @@ class Score:
         games: number of games.
         seed: seed of the games.
         against: the games against each member.
+        results: for each member, a text for each block of games, the first of which is the pilot's, with a digit for each game, the
+            games of a deal one after another: 0 if the agent did not win, k if it won together with k - 1 others.
 
     Example:
         >>> from garden_agents import score
@@ -89,6 +91,7 @@ class Score:
     games: int
     seed: int
     against: tuple[Against, ...]
+    results: dict[str, tuple[str, ...]]
 
     @property
     def surprises(self) -> list[Against]:
@@ -96,19 +99,54 @@ class Score:
         return [each for each in self.against if abs(each.surprise) > SURPRISE]
 
 
-class _Direct:
-    """Games of a policy that has no name, in this process; like `pairs.Games`."""
+class Played(Protocol):
+    """What plays the games of an agent, such as `garden_agents.matches.pairs.Games`; `done` are the finished jobs."""
 
-    def __init__(self, game: Game, name: str, policy: Policy, seed: int) -> None:
+    game: Game
+    done: dict[Job, JobResults]
+
+    def play(self, jobs: Sequence[Job], processes: int) -> Iterable[Job]:
+        """Play the jobs that are missing in `done`; yield each when it is finished."""
+        ...
+
+
+class Direct:
+    """Games of a policy in this process.
+
+    Args:
+        game: the game with its options.
+        name: a name of the policy.
+        policy: the policy.
+        seed: seed of the games and of the opponents' choices.
+        allow_other_options: accept opponents that were trained with other options or data.
+        on_finished: called after each step of all games with the number of games that it ended.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        name: str,
+        policy: Policy,
+        seed: int,
+        allow_other_options: bool = False,
+        on_finished: Callable[[int], object] | None = None,
+    ) -> None:
         self.game, self.name, self.policy, self.seed = game, name, policy, seed
+        self.allow_other_options, self.on_finished = allow_other_options, on_finished
         self.done: dict[Job, JobResults] = {}
 
-    def play(self, jobs: Sequence[Job], processes: int) -> Any:
+    def play(self, jobs: Sequence[Job], processes: int) -> Iterator[Job]:
+        """Play the jobs that are missing in `done`; yield each when it is finished."""
         for job in jobs:
-            digest = digest_of(self.seed, "", job.opponent, job.block)
-            other = load_agent(job.opponent, self.game, int.from_bytes(digest[12:16]))
-            self.done[job] = play_block(self.game, job, (self.policy, other), int.from_bytes(digest[:8]))
-            yield job
+            if job not in self.done:
+                digest = digest_of(self.seed, "", job.opponent, job.block)
+                seed = int.from_bytes(digest[12:16])
+                other = load_agent(job.opponent, self.game, seed, self.allow_other_options)
+                agents = self.policy, other
+                self.done[job] = play_block(
+                    self.game, job, agents, int.from_bytes(digest[:8]), self.on_finished
+                )
+                yield job
 
 
 def score(
@@ -148,21 +186,41 @@ def score(
         >>> found.task, found.version, found.games <= 450
         ('cacti-2', 1, True)
     """
-    check(games, processes)
-    game, field = task_of(task).make(), field or field_of(task)
-    name = agent if isinstance(agent, str) else "policy"
-    members = [member for member in field.members if member.agent != name]
-    own_seed = int.from_bytes(digest_of("score", field.task, field.version, seed)[:4])
-    played: Any = (
-        Games(game, [name, *(m.agent for m in members)], own_seed, keep, unnamed=name)
+    field = field or field_of(task)
+    game, name = task_of(task).make(), agent if isinstance(agent, str) else "policy"
+    own_seed = seed_of(field, seed)
+    played: Played = (
+        Games(
+            game, [name, *(m.agent for m in field.members if m.agent != name)], own_seed, keep, unnamed=name
+        )
         if isinstance(agent, str)
-        else _Direct(game, name, agent, own_seed)
+        else Direct(game, name, agent, own_seed)
     )
-    n = game.num_players
-    counted: dict[str, list[np.ndarray]] = {member.agent: [] for member in members}
+    return scored(played, name, field, games, precision, seed, processes, on_finished)
 
-    def play(meetings: Sequence[Member], block: int, number: int) -> None:
-        jobs = [Job(name, member.agent, block, number) for member in meetings]
+
+def seed_of(field: Field, seed: int) -> int:
+    """Return the seed of all games of a score, apart from those of other commands."""
+    return int.from_bytes(digest_of("score", field.task, field.version, seed)[:4])
+
+
+def scored(
+    played: Played,
+    name: str,
+    field: Field,
+    games: int = GAMES,
+    precision: float = PRECISION,
+    seed: int = 0,
+    processes: int = 1,
+    on_finished: Callable[[int], object] | None = None,
+) -> Score:
+    """Place the agent `name`, whose games are `played`, on the scale of a field. The arguments are those of `score`."""
+    check(games, processes, seed=seed)
+    n, members = played.game.num_players, [member for member in field.members if member.agent != name]
+    results: dict[str, list[str]] = {member.agent: [] for member in members}
+
+    def play(meetings: Sequence[str], number: int) -> Score:
+        jobs = [Job(name, opponent, len(results[opponent]), number) for opponent in meetings]
         for job in jobs:
             if job in played.done and on_finished:
                 on_finished(job.games)
@@ -170,36 +228,82 @@ def score(
             if on_finished:
                 on_finished(job.games)
         for job in jobs:
-            counted[job.opponent].append(alone_shares(np.array(played.done[job].places)))
+            results[job.opponent].append(_digits(played.done[job], n))
+        return placed(name, field, results, n, seed)
 
-    def rating_by(some: Sequence[Member]) -> tuple[float, float, float]:
-        return rate_against([_met(member, counted[member.agent]) for member in some], n)
-
-    play(members, 0, n * max(1, min(PILOT, games // (4 * n * len(members)))))
-    first, *_ = rating_by(members)
-    nearest = sorted(members, key=lambda member: abs(member.rating - first))[:NEAREST]
-    for block in range(1, games):
-        total = sum(shares.size for parts in counted.values() for shares in parts)
-        rating, low, high = rating_by(nearest)
-        left = (games - total) // (NEAREST * n) * n
+    found = play([*results], n * max(1, min(PILOT, games // (4 * n * len(members)))))
+    nearest = _nearest(field, results, n)
+    for _ in range(games):
+        left = (games - found.games) // (len(nearest) * n) * n
+        low, high = _by_chance(field, nearest, results, n)[1:]
         if left <= 0 or high - low <= 2 * precision:
             break
-        play(nearest, block, min(-(-BLOCK // n) * n, left))
+        found = play(nearest, min(-(-BLOCK // n) * n, left))
+    return found
+
+
+def placed(
+    name: str, field: Field, results: Mapping[str, Sequence[str]], num_players: int, seed: int = 0
+) -> Score:
+    """Return the score that results make.
+
+    Args:
+        name: the agent's name.
+        field: the field.
+        results: see `Score`; of every member but the agent itself.
+        num_players: number of players.
+        seed: seed of the games.
+    """
+    rating, *ends = _by_chance(field, _nearest(field, results, num_players), results, num_players)
     low, high = (
-        rating + math.copysign(math.hypot(end - rating, 1.96 * field.misfit), end - rating)
-        for end in (low, high)
+        rating + math.copysign(math.hypot(end - rating, 1.96 * field.misfit), end - rating) for end in ends
     )
-    against = tuple(_against(member, counted[member.agent], rating, field.misfit, n) for member in members)
-    return Score(field.task, field.version, name, rating, (low, high), total, seed, against)
+    against = tuple(
+        _against(member, results[member.agent], rating, field.misfit, num_players)
+        for member in field.members
+        if member.agent in results
+    )
+    games = sum(each.games for each in against)
+    kept = {opponent: tuple(blocks) for opponent, blocks in results.items()}
+    return Score(field.task, field.version, name, rating, (low, high), games, seed, against, kept)
 
 
-def _met(member: Member, parts: Sequence[np.ndarray]) -> Met:
-    shares = np.concatenate(parts)
-    return Met(member.rating, float(shares.mean()), independent_games(shares))
+def _digits(played: JobResults, num_players: int) -> str:
+    """Return a block of games as in `Score.results`."""
+    shares = alone_shares(np.array(played.places)).ravel()
+    return "".join("0" if share == 0 else str(round(1 / share)) for share in shares)
 
 
-def _against(member: Member, parts: Sequence[np.ndarray], rating: float, misfit: float, n: int) -> Against:
-    shares, met = np.concatenate(parts), _met(member, parts)
+def _shares(blocks: Sequence[str], num_players: int) -> np.ndarray:
+    """Return the agent's share of the win in each seat of each deal, float (deals, num_players)."""
+    winners = np.array([int(digit) for digit in "".join(blocks)]).reshape(-1, num_players)
+    return np.divide(1, winners, out=np.zeros(winners.shape), where=winners > 0)
+
+
+def _nearest(field: Field, results: Mapping[str, Sequence[str]], num_players: int) -> list[str]:
+    """Return the members whose ratings are nearest to the agent's rating by the pilot."""
+    members = [member for member in field.members if member.agent in results]
+    pilot = {member.agent: results[member.agent][:1] for member in members}
+    first, *_ = _by_chance(field, [*pilot], pilot, num_players)
+    return [m.agent for m in sorted(members, key=lambda member: abs(member.rating - first))[:NEAREST]]
+
+
+def _by_chance(
+    field: Field, opponents: Sequence[str], results: Mapping[str, Sequence[str]], num_players: int
+) -> tuple[float, float, float]:
+    """Return the rating by the games against some members, with the ends of its 95 % interval by chance alone."""
+    ratings = {member.agent: member.rating for member in field.members}
+    met = [_met(ratings[opponent], _shares(results[opponent], num_players)) for opponent in opponents]
+    return rate_against(met, num_players)
+
+
+def _met(rating: int, shares: np.ndarray) -> Met:
+    return Met(rating, float(shares.mean()), independent_games(shares))
+
+
+def _against(member: Member, blocks: Sequence[str], rating: float, misfit: float, n: int) -> Against:
+    shares = _shares(blocks, n)
+    met = _met(member.rating, shares)
     (expected,), (slope,) = chances(np.array([rating - member.rating]), n)
     error = math.sqrt(expected * (1 - expected) / met.games + (slope * misfit) ** 2)
     surprise = float((met.won - expected) / error)

@@ -1,4 +1,4 @@
-"""Rate the field of a task by a round robin: `python -m garden_agents.benchmark.calibrate cacti-2`.
+"""Rate the field of a task by a round robin: `python -m garden_agents.evaluation.calibrate cacti-2`.
 
 A task that is rated already is rated again only with `--again`, as its ratings are frozen: other ratings make a new version.
 """
@@ -14,13 +14,13 @@ import msgspec
 import numpy as np
 import tyro
 
-from garden_agents.benchmark.positions import actions_of
-from garden_agents.benchmark.score import NEAREST
-from garden_agents.benchmark.tasks import Field, Member, Task, conditions, task_of
-from garden_agents.evaluation.jobs import CORES
-from garden_agents.evaluation.matches import alone_shares, independent_games
-from garden_agents.evaluation.pairs import Games, Job, JobResults, jobs_of
+from garden_agents.evaluation.positions import actions_of
 from garden_agents.evaluation.ratings import chances, rate
+from garden_agents.evaluation.score import NEAREST
+from garden_agents.evaluation.tasks import Field, Member, Task, conditions, task_of
+from garden_agents.matches.jobs import CORES
+from garden_agents.matches.meet import alone_shares, independent_games
+from garden_agents.matches.pairs import Games, Job, JobResults, jobs_of
 from garden_agents.progress import progress_bar
 from garden_agents.registry import FIELDS
 from garden_core.files.disk import write_atomically

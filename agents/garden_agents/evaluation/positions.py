@@ -1,6 +1,6 @@
 """Positions of each task, as snapshots, in which members of a field are asked for actions: these tell whether a member has changed.
 
-    python -m garden_agents.benchmark.positions cacti-2      # writes the positions of a new task
+    python -m garden_agents.evaluation.positions cacti-2      # writes the positions of a new task
 
 Snapshots outlive changes of the code; a change of the rules that they do not survive makes another task.
 """
@@ -14,8 +14,8 @@ import sys
 
 import numpy as np
 
-from garden_agents.benchmark.tasks import task_of
-from garden_agents.evaluation.matches import use_one_torch_thread
+from garden_agents.evaluation.tasks import task_of
+from garden_agents.matches.meet import use_one_torch_thread
 from garden_agents.registry import FIELDS, load_agent
 from garden_core.batch.batch import Batch
 from garden_core.files.disk import write_atomically

@@ -11,14 +11,14 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from garden_agents.evaluation.matches import places, shares_of, wilson
-from garden_agents.evaluation.page_parts import facts, quiet, section, share, table, words
-from garden_agents.evaluation.plots import COLOURS, GREY, svg_plot
-from garden_agents.evaluation.run_files import CONFIG, Config
-from garden_agents.evaluation.values import PlayedGame, by_fifths, chances, parts_of, self_play
+from garden_agents.matches.meet import places, shares_of, wilson
+from garden_agents.matches.values import PlayedGame, by_fifths, chances, parts_of, self_play
 from garden_agents.networks import NETWORK
 from garden_agents.networks.network_agent import NetworkAgent
+from garden_agents.plots import COLOURS, GREY, svg_plot
 from garden_agents.registry import make_game
+from garden_agents.report.parts import facts, quiet, section, share, table, words
+from garden_agents.report.run_files import CONFIG, Config
 from garden_core.batch.policies import GreedyPolicy, Policy
 from garden_core.checks import one_line
 from garden_core.files.data import DataFile

@@ -1,1 +1,0 @@
-"""One frozen scale of strength: tasks, their fields of rated agents, and scores."""

@@ -1,0 +1,1 @@
+"""Agents play games against each other."""
