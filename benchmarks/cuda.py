@@ -124,9 +124,9 @@ def trained(name: str, network: Literal["flat", "board"], arguments: Arguments) 
                 device="cuda",
                 envs=arguments.envs,
                 minibatch=arguments.envs,
-                panel=("random",),
-                evaluations=1,
-                eval_games=0,
+                evaluations=0,
+                evaluation_games=10,
+                final_games=0,
                 run=Path(folder) / "run",
             )
         )

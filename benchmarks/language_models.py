@@ -1,11 +1,8 @@
-"""Evaluate scripted text players and a very small language model, and set the ratings of the suite:
-`python -m benchmarks.language_models`.
+"""Evaluate scripted text players and a very small language model in the benchmark's tasks: `python -m benchmarks.language_models`.
 
 The scripted players show that the way through words changes nothing: greedy play, put into words and read again, has greedy
 play's rating, and a place in the list has that of random play. The small model (`make .venv-llama/installed`, and
-`examples/small_model.py`) shows what a real one does, against `random` in Cacti, free and held to the legal actions; --small 0
-leaves it out. The ratings of the suite's opponents (`anchors.json` of `garden_agents.evaluation.evaluate`) are those of the
-leaderboard; --check compares them.
+`examples/small_model.py`) shows what a real one does in one task, free and held to the legal actions; --small 0 leaves it out.
 """
 
 from __future__ import annotations
@@ -22,22 +19,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import numpy as np
 import tyro
 from garden_agents.errors import one_line_errors
 from garden_agents.evaluation import evaluate
-from garden_agents.evaluation.arena import evaluated
-from garden_agents.evaluation.leaderboard import read_tables
+from garden_agents.evaluation.tasks import tasks
 from garden_agents.text import TextAgent
+from garden_agents.text.estimate import cost_of_game
 from garden_agents.text.prompts import Message
+from garden_agents.text.served import served
 
 from benchmarks import common
 from garden_core import Batch, Game, GreedyPolicy
 
 RESULT = "language_models"
-OPPONENTS = ("random", "greedy", "mcts:50", "network")
-"""The leaderboard's entries that are opponents in the suite, as a package without a checkout has them."""
 PLAYERS = {
     "greedy play in words": "benchmarks.language_models:greedy_in_words?mode=form",
     "the first action in the list": "benchmarks.language_models:at_place?place=first",
@@ -46,6 +41,7 @@ PLAYERS = {
 }
 SERVER = Path(".venv-llama/bin/python"), "examples/small_model.py"
 PORT = 8125
+SMALL_TASK = "cacti-2"
 SMALL = "openai:smollm2-135m?max_tokens=32&retries=0&fallback=random&limit=1"
 SMALL_PLAYERS = {
     "SmolLM2, 135 million parameters": SMALL,
@@ -95,76 +91,53 @@ def greedy_in_words(game: Game, seed: int, **options: Any) -> TextAgent:
     return _InWords(game, seed, **options)
 
 
-def anchors(folder: Path = Path("leaderboard")) -> dict[str, evaluate.Anchors]:
-    """Return the suite by the leaderboard's ratings."""
-    suite = {}
-    for table in read_tables(folder):
-        names = sorted({agent for block in table.done for agent in block[:2]})
-        jobs = {block: line.played for block, line in sorted(table.done.items())}
-        rated = {r.agent: float(round(r.rating)) for r in evaluated(names, jobs)[1]}
-        ratings = {name: rated[name] for name in OPPONENTS if name in rated}
-        game = table.game
-        suite[f"{game.name}-{game.num_players}"] = evaluate.Anchors(game.name, game.num_players, ratings)
-    return suite
-
-
 @dataclass
 class Arguments:
-    """Evaluate scripted text players on the suite."""
+    """Evaluate scripted text players in the benchmark's tasks, and a very small language model in one of them."""
 
-    games: int = 200
-    """games of the scripted players against each opponent"""
-    small: int = 20
-    """games of the small model"""
-    check: bool = False
-    """play nothing; fail if the suite's ratings are not the leaderboard's"""
+    games: int = 400
+    """largest number of games of a scripted player in a task"""
+    small: int = 40
+    """largest number of games of the small model; 0 leaves it out"""
+    task: tuple[str, ...] = ()
+    """tasks of the scripted players, such as cacti-2; all if none is given"""
     output: Path = common.RESULTS
     """folder for language_models.json"""
 
 
 @one_line_errors()
 def main(arguments: Arguments) -> None:
-    """Write the suite and the results.
-
-    Raises:
-        SystemExit: with --check, if the suite is not current.
-    """
-    ratings = anchors()
-    if arguments.check:
-        if ratings != evaluate.suite():
-            raise ValueError(f"{evaluate.ANCHORS} is not current: run python -m benchmarks.language_models")
-        return
-    evaluate.ANCHORS.write_bytes(msgspec.json.format(msgspec.json.encode(ratings), indent=1) + b"\n")
-    games, small = arguments.games, arguments.small
-    measurements = [each for title, agent in PLAYERS.items() for each in _played(title, agent, games)]
-    if small:
+    """Write the results."""
+    a = arguments
+    names = a.task or (*tasks(),)
+    measurements = [
+        each for title, agent in PLAYERS.items() for each in _played(title, agent, names, a.games)
+    ]
+    if a.small:
         with _served() as url:
             for title, agent in SMALL_PLAYERS.items():
-                where = {"tables": ("cacti-2",), "opponents": ("random",), "base_url": url}
-                measurements += _played(title, agent, small, **where)
-    settings = {"games": games, "small": small, "per_game": _costs()}
-    common.save(arguments.output, RESULT, settings, measurements)
+                measurements += _played(title, agent, (SMALL_TASK,), a.small, url)
+    settings = {"games": a.games, "small": a.small, "per_game": {name: _cost(name) for name in names}}
+    common.save(a.output, RESULT, settings, measurements)
 
 
-def _costs() -> dict[str, tuple[int, int]]:
-    """Return about how many prompts, and tokens of prompts, a game of each table takes."""
-    games, where = 4, "http://127.0.0.1/v1"
-    counts = evaluate.main(evaluate.Arguments("openai:none", games, base_url=where, dry_run=True))
-    played = {name: games * len(table.ratings) for name, table in evaluate.suite().items()}
-    return {
-        name: (round(prompts / played[name]), round(tokens / played[name]))
-        for name, (prompts, tokens) in counts.items()
-    }
+def _cost(name: str) -> tuple[int, int]:
+    """Return about how many prompts, and tokens of prompts, a game of a task takes, by four deals."""
+    agent = served("none", tasks()[name].make(), base_url="http://127.0.0.1/v1")  # which is not asked
+    prompts, tokens = np.mean([cost_of_game(agent, seed) for seed in range(4)], axis=0)
+    return round(prompts), round(tokens)
 
 
-def _played(title: str, agent: str, games: int, **where: Any) -> list[dict[str, Any]]:
-    """Evaluate an agent; return the results by table."""
+def _played(
+    title: str, agent: str, names: tuple[str, ...], games: int, url: str | None = None
+) -> list[dict[str, Any]]:
+    """Evaluate an agent in tasks; return the results by task, without those of each game."""
     with tempfile.TemporaryDirectory() as folder:
-        tables = evaluate.main(evaluate.Arguments(agent, games, output=Path(folder), **where))["tables"]
-    for table in tables.values():
-        for result in table["results"]:
-            del result["shares"]
-    return [{"player": title, "table": key} | table for key, table in tables.items()]
+        arguments = evaluate.Arguments(agent, names, games, output=Path(folder), base_url=url)
+        results = evaluate.main(arguments)["tasks"]
+    for of_task in results.values():
+        del of_task["results"]
+    return [{"player": title, "task": name} | of_task for name, of_task in results.items()]
 
 
 @contextlib.contextmanager

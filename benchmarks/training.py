@@ -55,7 +55,7 @@ class Own:
 
     def __init__(self, name: str, threads: int, folder: Path) -> None:
         arguments = ppo.Arguments(
-            name, minibatch=MINIBATCH, threads=threads, panel=(), imitation=0.0, run=folder, **EQUAL
+            name, minibatch=MINIBATCH, threads=threads, imitation=0.0, run=folder, **EQUAL
         )
         game = make(name, reward="margin")
         self.training = ppo.Training(folder, arguments, game)

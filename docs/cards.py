@@ -15,7 +15,7 @@ from typing import Any
 from garden_agents.networks.board_network import BoardNetwork
 from garden_agents.networks.network_agent import load
 from results import REPORT, ROOT, read_all, short, table, win_rate
-from strength import network_results, networks_with_metadata
+from strength import networks_with_metadata
 
 from garden_core import make
 
@@ -54,8 +54,8 @@ agent = garden_agents.load("{game}", num_players={players})
 
 ## Strength
 
-In each row the network plays {many} games against {others}, each deal once in every seat{equal}
-([all pairs](../report/arenas.md)).
+The network's rating in the task `{task}`, version {version}, of the [benchmark](../benchmark.md) is {rating}, by {games:,} games. `random` has
+0, and the agents in the table have the ratings in parentheses. {meaning}
 
 {strength}
 {exploited}
@@ -119,11 +119,9 @@ def cards() -> dict[Path, str]:
 def _card(path: Path, config: dict[str, Any]) -> str:
     """Return the card of a network, from its file and the file's metadata."""
     name, players, origin = config["game"], config["options"]["num_players"], config["origin"]
-    game, network, results = (
-        make(name, num_players=players),
-        config["network"],
-        network_results(name, players),
-    )
+    game, network = make(name, num_players=players), config["network"]
+    found = json.loads((ROOT / "leaderboard" / f"{name}-{players}" / "network.json").read_text("utf-8"))
+    rating = f"{found['rating']:.0f} ({found['interval'][0]:.0f} to {found['interval'][1]:.0f})"
     board = isinstance(load(game).network, BoardNetwork)
     architecture = f"board, {network['channels']} channels" if board else "flat"
     facts = {
@@ -141,15 +139,22 @@ def _card(path: Path, config: dict[str, Any]) -> str:
         title=game.title,
         game=name,
         players=players,
-        metrics="\n".join(_metric(opponent, result) for opponent, result in results.items()),
+        metrics=_metric(found, rating),
         facts=table(("", ""), facts.items()),
         command="\n".join(map(_wrapped, origin["command"].split(" && "))),
-        many=f"{next(iter(results.values()))['games']:,}",
-        others="another agent" if players == 2 else f"{players - 1} copies of another agent",
-        equal=equal,
+        task=found["task"],
+        version=found["version"],
+        rating=rating,
+        games=found["games"],
+        meaning=""
+        if players == 2
+        else f"The network plays alone against {players - 1} copies of them, so an equal agent would win {1 / players:.0%}.",
         strength=table(
-            ("against", "wins (95 % interval)"),
-            [(f"`{opponent}`", win_rate(result)) for opponent, result in results.items()],
+            ("against", "games", "wins (95 % interval)"),
+            [
+                (f"`{each['agent']}` ({each['rating']})", each["games"], win_rate(each))
+                for each in reversed(found["against"])
+            ],
         ),
         exploited=_exploited(name, players, equal),
     )
@@ -162,10 +167,9 @@ def _wrapped(command: str) -> str:
     return " \\\n    ".join(lines).replace("\0", " ")
 
 
-def _metric(opponent: str, result: dict[str, Any]) -> str:
-    low, high = result["interval"]
-    about = f"wins against {opponent}, in {result['games']} games, 95 % interval {low:.1%} to {high:.1%}"
-    return f"    - {{type: win_rate, value: {100 * result['win_rate']:.1f}, name: {json.dumps(about)}}}"
+def _metric(found: dict[str, Any], rating: str) -> str:
+    about = f"rating in {found['task']}, version {found['version']}, 95 % interval {rating}"
+    return f"    - {{type: rating, value: {found['rating']:.0f}, name: {json.dumps(about)}}}"
 
 
 def _exploited(name: str, players: int, equal: str) -> str:

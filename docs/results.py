@@ -328,10 +328,10 @@ def bots() -> str:
 
 
 def scripted_players() -> str:
-    """Return the table of scripted text players, and of a small language model, on the suite of `garden evaluate`."""
+    """Return the table of scripted text players, and of a small language model, in the benchmark's tasks."""
     players: dict[str, dict[str, Any]] = {}
     for r in read_measurements("language_models"):
-        players.setdefault(r["player"], {})[r["table"]] = r
+        players.setdefault(r["player"], {})[r["task"]] = r
     rows, names = [], [*next(iter(players.values()))]
     for player, measured in players.items():
         made, *wrong = (
@@ -352,9 +352,11 @@ def language_model_costs() -> str:
 
 
 def _rating(measured: dict[str, Any]) -> str:
-    """Return a rating and its interval."""
-    low, high = ("–" if bound is None else f"{bound:.0f}" for bound in measured["interval"])
-    return f"{'–' if measured['rating'] is None else format(measured['rating'], '.0f')} ({low} to {high})"
+    """Return a rating and its interval, which is infinite on a side where the agent won, or lost, all games."""
+    low, high = measured["interval"]
+    if low is None or high is None:
+        return f"below {round(high)}" if low is None else f"above {round(low)}"
+    return f"{round(measured['rating'])} ({round(low)} to {round(high)})"
 
 
 # --- games ---

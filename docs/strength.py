@@ -11,14 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from garden_agents.evaluation.tasks import Member, field_of, tasks
+from garden_agents.evaluation.tasks import Member, field_of, task_of, tasks
 from results import (
     REPORT,
     RESULTS,
     ROOT,
-    load,
     median_rate,
-    own_games,
     read_all,
     read_measurements,
     short,
@@ -29,21 +27,8 @@ from safetensors import safe_open
 
 from garden_core import make
 
+RESAMPLED = 2000  # for bootstrap intervals
 PAIR = ("agent", "against", "games", "wins (95 % interval)")
-TRAINED = (
-    "training",
-    "decisions",
-    "against greedy",
-    "against mcts:50",
-    "against the network of `garden train`",
-)
-
-
-def _mean_and_range(rates: Sequence[float]) -> str:
-    return f"{sum(rates) / len(rates):.0%} ({min(rates):.0%} to {max(rates):.0%})"
-
-
-# --- training ---
 
 
 def trainers() -> str:
@@ -84,54 +69,6 @@ def networks() -> str:
         name = f"[{make(game).title}, {players} players](cards/{game}-{players}.md)"
         rows.append((name, f"{path.stat().st_size / 1e6:.2f} MB", made))
     return table(("network", "size", "last training run until this version"), rows)
-
-
-def _trained(name: str) -> str:
-    """Return the table of the runs of each command, after equal times: means and ranges over the seeds."""
-    runs: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
-    for measured in read_all(name, REPORT):
-        runs[measured["game"], f"`{measured['way']}`"].append(measured)
-    rows = []
-    for about, measurements in runs.items():
-        ends = [
-            {key: values[-1] for key, values in measured["evaluations"].items()} for measured in measurements
-        ]
-        decisions = sum(end["decisions"] for end in ends) / len(ends)
-        rates = (_mean_and_range([end[name] for end in ends]) for name in ("greedy", "mcts:50"))
-        duels = [measured["against_default"] for measured in measurements if "against_default" in measured]
-        against = _mean_and_range(duels) if duels else ""
-        rows.append((*about, short(decisions), *rates, against))
-    return table(("game", *TRAINED), rows)
-
-
-def curves() -> str:
-    """Return the table of the learning curves' ends."""
-    return _trained("learning")
-
-
-def compared() -> str:
-    """Return the table of training settings."""
-    return _trained("compared")
-
-
-def _until(run: dict[str, Any], opponent: str, rate: float) -> tuple[float, float] | None:
-    """Return the seconds and decisions of a run until an evaluation has this win rate, None if none has."""
-    evaluations = run["evaluations"]
-    columns = (evaluations[key] for key in ("seconds", "decisions", opponent))
-    return next(((time, made) for time, made, won in zip(*columns, strict=True) if won >= rate), None)
-
-
-def short_trainings() -> str:
-    """Return the table of the time to 90 % against greedy play, and of the networks after two minutes, by seed."""
-    rows = []
-    for game in own_games():
-        runs = load(f"short-{game}", REPORT)["measurements"]
-        reached = [_until(run, "greedy", 0.9) for run in runs]
-        times = ", ".join("–" if each is None else f"{each[0]:.0f}" for each in reached)
-        decisions = ", ".join("–" if each is None else short(each[1]) for each in reached)
-        ends = [r for run in runs for r in run["final"] if r["opponent"] == "greedy"]
-        rows.append((game, times, decisions, ", ".join(win_rate(r) for r in ends)))
-    return table(("game", "seconds until 90 %", "decisions until 90 %", "after two minutes"), rows)
 
 
 def variants() -> str:
@@ -181,44 +118,9 @@ def calibration() -> str:
 # --- playing strength ---
 
 
-def arenas() -> list[tuple[str, int, dict[str, Any]]]:
-    """Return game, number of players and content of every arena's result file."""
-    arenas = [load(path.stem) for path in sorted(RESULTS.glob("arena-*.json"))]
-    return [(arena["game"], arena["options"]["num_players"], arena) for arena in arenas]
-
-
 def _pair(result: dict[str, Any]) -> tuple[Any, ...]:
     """Return the columns PAIR of a result."""
     return f"`{result['agent']}`", f"`{result['opponent']}`", result["games"], win_rate(result)
-
-
-def network_results(game: str, players: int) -> dict[str, dict[str, Any]]:
-    """Return the results of the network in a game's arena by opponent, from the weakest one on."""
-    found = {}
-    for name, num_players, arena in arenas():
-        for r in arena["results"] if (name, num_players) == (game, players) else ():
-            if r["agent"] == "network":
-                found[r["opponent"]] = r
-            elif r["opponent"] == "network" and players == 2:  # a pair is listed once, in either order
-                low, high = r["interval"]
-                found[r["agent"]] = r | {"win_rate": 1 - r["win_rate"], "interval": (1 - high, 1 - low)}
-    return dict(sorted(found.items(), key=lambda each: -each[1]["win_rate"]))
-
-
-def strength() -> str:
-    """Return the table of the shipped networks' win rates, by opponent."""
-    columns = [(2, "greedy"), (2, "mcts:400"), (4, "greedy"), (4, "mcts:50")]
-    rates = {}
-    for game in own_games():
-        for players, opponent in columns:
-            if r := network_results(game, players).get(opponent):
-                rates[game, players, opponent] = win_rate(r, 0)
-    rows = [(game, *(rates.get((game, *column), "–") for column in columns)) for game in own_games()]
-    head = (
-        "wins of `network` against",
-        *(f"three of `{name}`" if n == 4 else f"`{name}`" for n, name in columns),
-    )
-    return table(head, rows)
 
 
 def ratings() -> str:
@@ -268,14 +170,51 @@ def fits() -> str:
     return table(head, rows)
 
 
-def pairs() -> str:
-    """Return the table of win rates of all pairs in all arenas."""
-    rows = [
-        (game, players, *_pair(r), f"{r['mean_score']:.1f} : {r['opponents_mean_score']:.1f}")
-        for game, players, arena in arenas()
-        for r in arena["results"]
+def interquartile_mean(ratings: np.ndarray) -> float:
+    """Return the mean of the middle half of ratings, without a quarter of them, rounded down, at each end."""
+    ordered = np.sort(ratings)
+    cut = len(ordered) // 4
+    return float(ordered[cut : len(ordered) - cut].mean())
+
+
+def spread(ratings: Sequence[float]) -> tuple[float, float, float, float]:
+    """Return mean and interquartile mean of the seeds' ratings, and the latter's 95 % interval by bootstrap.
+
+    As R. Agarwal et al., "Deep reinforcement learning at the edge of the statistical precipice", 2021.
+    """
+    values, rng = np.array(ratings, float), np.random.default_rng(0)
+    means = [interquartile_mean(rng.choice(values, len(values))) for _ in range(RESAMPLED)]
+    low, high = np.percentile(means, [2.5, 97.5])
+    return float(values.mean()), interquartile_mean(values), float(low), float(high)
+
+
+def baselines() -> str:
+    """Return the table of the benchmark's baselines: ratings over the seeds by number of decisions, method and task."""
+    path, found = RESULTS / "baselines.jsonl", defaultdict(list)
+    for line in path.read_text("utf-8").splitlines() if path.exists() else ():
+        run = json.loads(line)
+        if run["version"] == task_of(run["task"]).version:
+            found[run["decisions"], run["method"], run["knowledge"], run["task"]].append(run)
+    lines = [
+        (
+            short(decisions),
+            method,
+            "yes" if knowledge else "no",
+            *(_spread(found[decisions, method, knowledge, name]) for name in tasks()),
+        )
+        for decisions, method, knowledge in sorted({key[:3] for key in found})
     ]
-    return table(("game", "players", *PAIR, "mean scores"), rows)
+    return table(("decisions", "method", "knowledge", *(f"`{name}`" for name in tasks())), lines)
+
+
+def _spread(runs: list[dict[str, Any]]) -> str:
+    """Return mean and interquartile mean of ratings, with interval, number of seeds and hours of a run, as text."""
+    if not runs:
+        return ""
+    mean, middle, low, high = spread([run["rating"] for run in runs])
+    hours = sum(run["seconds"] for run in runs) / len(runs) / 3600
+    ratings = f"{mean:.0f}; {middle:.0f} ({low:.0f} to {high:.0f})" if len(runs) > 1 else f"{mean:.0f}"
+    return f"{ratings}, {len(runs)} seed{'s' * (len(runs) > 1)}, {hours:.2f} h"
 
 
 def best_responses() -> str:

@@ -29,6 +29,8 @@ class Arguments:
 
     game: str = "cacti"
     """name of the game"""
+    num_players: int = 2
+    """number of players"""
     decisions: int = 2_000_000
     """decisions to learn from, of all games and seats together"""
     num_envs: int = 256
@@ -161,7 +163,7 @@ def main(arguments: Arguments) -> Network:
     """Train, save and evaluate."""
     torch.manual_seed(arguments.seed)
     torch.set_num_threads(1)
-    game = garden_core.make(arguments.game)
+    game = garden_core.make(arguments.game, num_players=arguments.num_players)
     network = Network(game, arguments.hidden)
     optimizer = torch.optim.Adam(network.parameters(), arguments.learning_rate, eps=1e-5)
     batch = garden_core.Batch(game, arguments.num_envs)

@@ -55,7 +55,7 @@ USES = {
     "web": "-c 'from garden_agents.play.web import Server'",
     "human": "-c 'import pygame'",
     "sb3": "-c 'from garden_core.interfaces.sb3 import GardenVecEnv; GardenVecEnv(\"cacti\", 4, seed=1).reset()'",
-    "train": "-m garden_agents train cacti --steps 20000 --panel-games 10 --eval-games 40",
+    "train": "-m garden_agents train cacti --steps 20000 --evaluation-games 10 --final-games 40",
     "cuda": "-c 'from numba import cuda; cuda.is_available(); import garden_core.batch.gpu.target'",
     "minari": "-c 'import minari, garden_core.interfaces.minari'",
     "onnx": '-c \'from garden_agents import export_onnx, load; export_onnx(load("cacti"), "cacti.onnx")\'',

@@ -3,23 +3,21 @@
 import importlib
 import json
 import shlex
-import shutil
 import sys
-from pathlib import Path
+from collections import Counter
 
 import garden_agents
 import msgspec
 import numpy as np
 import pytest
 import tyro
-from garden_agents.evaluation import evaluate
 from garden_agents.games import Hints
 from garden_agents.networks import network_agent
 from garden_agents.networks.architecture import Architecture
 from garden_agents.networks.network_agent import save_network
 from processes import ROOT, python
 
-from benchmarks import common, language_models
+from benchmarks import baselines, common
 from garden_core import list_games, make
 
 GAME = list_games()[0]
@@ -123,53 +121,6 @@ def test_calibration(tmp_path):
     assert [entry["values_by"] for entry in measurements] == ["network", "playouts"]
     for entry in measurements:
         assert all(len(entry[key]) == 6 for key in ("mean_value", "mean_outcome", "correlation"))
-
-
-def test_learning_takes_finished_runs_as_they_are(tmp_path):
-    words, result = (
-        f"--minutes 0.02 --runs {tmp_path}/runs --ways 'garden train' --seeds",
-        "learning-cacti-0.02",
-    )
-    (first,) = quick("learning", tmp_path / "results", f"{words} 1", result)
-    (folder,) = (path for path in (tmp_path / "runs").iterdir() if path.is_dir())
-    other = folder.with_name(folder.name.replace("-0-", "-1-"))
-    shutil.copytree(folder, other)
-    note = Path(f"{folder}.json").read_text("utf-8")
-    assert note.count('"--seed"') == 1
-    about = json.loads(note)
-    about["command"][about["command"].index("--seed") + 1] = "1"
-    Path(f"{other}.json").write_text(json.dumps(about), "utf-8")
-    both = quick("learning", tmp_path / "results", f"{words} 2", result)
-    assert both == [first, first | {"seed": 1}]
-    for entry in both:
-        assert {"decisions", "seconds", "random", "greedy", "mcts:50"} == set(entry["evaluations"])
-        assert [final["opponent"] for final in entry["final"]] == ["random", "greedy"]
-    assert (tmp_path / "results" / f"{result}.png").read_bytes().startswith(b"\x89PNG")
-
-
-@pytest.mark.long
-def test_learning_compares(tmp_path, monkeypatch):
-    from docs.report import learning
-
-    monkeypatch.setattr(learning, "SHORT_MINUTES", 0.02)
-    words = f"--compare --runs {tmp_path}/runs"
-    measurements = quick("learning", tmp_path / "results", words, "compared-cacti")
-    settings = learning.EVERYWHERE + learning.IN_GAME["cacti"]
-    assert {entry["way"] for entry in measurements} == {f"garden train {each}".strip() for each in settings}
-    assert all(
-        [each["opponent"] for each in entry["final"]] == ["random", "greedy"] for entry in measurements
-    )
-
-
-@pytest.mark.long
-def test_short_trainings(tmp_path, monkeypatch):
-    from docs.report import learning
-
-    monkeypatch.setattr(learning, "SHORT_MINUTES", 0.02)
-    words = f"--short --seeds 2 --runs {tmp_path}/runs"
-    measurements = quick("learning", tmp_path / "results", words, "short-cacti")
-    assert [entry["way"] for entry in measurements] == ["garden train"] * 2
-    assert all(len(entry["evaluations"]["greedy"]) > 1 for entry in measurements)
 
 
 SHORT = "--minutes 0.02 --matches 4 --runs"
@@ -297,10 +248,6 @@ def test_web(tmp_path):
     assert all(0 < entry["median_ms"] <= entry["p99_ms"] for entry in results)
 
 
-def test_the_suite_of_evaluate_has_the_leaderboards_ratings():
-    assert language_models.anchors(ROOT / "leaderboard") == evaluate.suite()
-
-
 def test_files_made_with_other_settings_are_not_measured(tmp_path):
     path = tmp_path / "network.pt"
     common.check_same(path, {"seed": 0, "decisions": 1000})
@@ -311,3 +258,34 @@ def test_files_made_with_other_settings_are_not_measured(tmp_path):
     (tmp_path / "network.pt.json").unlink()
     with pytest.raises(ValueError, match="seed is None, not 0"):
         common.check_same(path, {"seed": 0, "decisions": 1000})
+
+
+def test_the_plan_of_baselines():
+    runs = baselines.plan(baselines.Arguments(tasks=("cacti-2", "mars-4")))
+    counts = Counter((run.task, run.method, run.decisions) for run in runs)
+    assert counts["cacti-2", "behaviour cloning", 10**6] == counts["mars-4", "MaskablePPO", 10**6] == 5
+    assert counts["cacti-2", "MaskablePPO", 10**7] == 5
+    assert counts["mars-4", "MaskablePPO", 10**7] == 3
+    assert counts["cacti-2", "garden train", 10**8] == 5
+    assert not counts["mars-4", "garden train", 10**8]
+    assert len({run.name for run in runs}) == len(runs)
+
+
+def test_the_picture_of_baselines(tmp_path):
+    rows = [
+        {"task": "cacti-2", "version": 1, "method": method, "decisions": 100, "rating": 5, "curve": curve}
+        for method, curve in (("garden train", [(50, 1), (100, 5)]), ("behaviour cloning", []))
+    ]
+    baselines.draw(tmp_path / "picture.png", rows, "cacti-2")
+    assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.long
+def test_baselines(tmp_path):
+    few = {"tasks": ("cacti-2",), "decisions": (20_000,), "seeds": 1, "processes": 1}
+    arguments = baselines.Arguments(**few, runs=tmp_path / "runs", output=tmp_path / "out.jsonl")
+    baselines.main(arguments)
+    rows = baselines.read(tmp_path / "out.jsonl")
+    assert {row["method"] for row in rows} == set(baselines.METHODS)
+    baselines.main(arguments)  # all are there
+    assert baselines.read(tmp_path / "out.jsonl") == rows

@@ -17,9 +17,7 @@ import pig
 import reference
 import strength
 from garden_agents import games
-from garden_agents.identity import weights_digest
 from garden_agents.matches import record
-from garden_agents.registry import load_agent
 from PIL import Image
 
 from garden_core import Replay, make
@@ -104,10 +102,10 @@ def test_every_generated_table_is_used():
     assert used == set(generate.generated())
 
 
-def test_arenas_are_of_the_pretrained_networks():
-    for game, players, arena in strength.arenas():
-        network = load_agent("network", make(game, num_players=players))
-        assert arena["weights"]["network"] == weights_digest(network), f"repeat: {arena['command']}"
+def test_statistics_over_seeds():
+    mean, middle, low, high = strength.spread([0, 100, 110, 120, 1000])
+    assert (mean, middle) == (266, 110)
+    assert low < 110 < high
 
 
 def test_pictures_are_current():

@@ -24,8 +24,8 @@ commands, each with its own --help:
   score AGENT             place an agent on the benchmark's scale: its rating in each task that it can play
   arena GAME AGENT ...    play a round robin between agents: win rates and ratings
   compare GAME A B        play A against B until it is clear whether A is stronger
-  evaluate AGENT          play a fixed suite against rated opponents, for language models and other agents
-  leaderboard             compute the leaderboard's ratings from its kept games; --play GAME plays missing games first
+  evaluate AGENT          rate a language model as score does, and count its legal and illegal answers
+  leaderboard             write the leaderboard's tables from its scores; --replay ENTRY plays some games of an entry again
   record GAME             write games between --agents NAME ... to one small file, a dataset
   report RUN              make a page of a training run: results, curves, how its network plays
   export GAME FOLDER      write a game and its agents for browsers, as WebAssembly

@@ -21,9 +21,9 @@ import tyro
 from garden_agents.matches.meet import meet, play, scores
 from garden_agents.networks.network_agent import NetworkAgent, load
 from garden_agents.registry import load_agent
+from garden_agents.report.run_files import RESULTS
 
 from benchmarks import common
-from docs.report.learning import run
 from garden_core import Game, make
 from garden_core.batch.policies import GreedyPolicy, Policy
 
@@ -82,7 +82,9 @@ def one(game: str, arguments: Arguments, variant: str) -> list[dict[str, Any]]:
     way = "garden train" + (f" --num-players {players}" if players else "")
     way += "".join(f" --options {words}" for words in others)
     folder = arguments.runs / f"{game}-{variant}".replace(",", "").replace(" ", "-")
-    run(game, 0, arguments.minutes, way, folder, "--evaluations 2 --panel-games 100")
+    limits = f"--minutes {arguments.minutes:g} --threads 1 --seed 0 --evaluations 2 --final-games 0"
+    command = [*way.replace("train", f"train {game}", 1).split()[1:], *limits.split()]
+    common.train(folder, RESULTS, command, ["train"])
     made = make(game, **options)
     agents = {"trained": NetworkAgent.load(folder, made)}
     with contextlib.suppress(ValueError):

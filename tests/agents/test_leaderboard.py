@@ -1,90 +1,28 @@
-"""The leaderboard: tables that follow from the kept games alone, files that are checked, games that are missing."""
+"""The leaderboard: tables that follow from the results alone, files that are checked, games that are played again."""
 
+import json
 import re
 import shutil
-import sys
-from datetime import date
 from pathlib import Path
 
-import msgspec
 import pytest
-import tomli_w
+from entries import enter, made_up
 from garden_agents import load_agent
 from garden_agents.evaluation import leaderboard
-from garden_agents.evaluation.leaderboard import read_tables
-from garden_agents.matches.pairs import Job, play_job
+from garden_agents.evaluation.leaderboard import read_entries
+from garden_agents.evaluation.score import blocks_of, play_again, score
+from garden_agents.evaluation.tasks import task_of
+from garden_agents.identity import weights_digest
 from garden_agents.networks.network_agent import shipped
-from own_agents import change_weights
 from processes import ROOT, garden, garden_here, python
 
 from garden_core import make
-from garden_core.files.disk import Lock
 from garden_core.plugins import imported
-
-TABLES = sorted(path.parent.name for path in (ROOT / "leaderboard").glob("*/games.jsonl"))
-BOT = """
-def make(game, seed):
-    return lambda batch, rows: batch.action_mask[rows].argmax(1)
-
-def quitting(game, seed):
-    return lambda batch, rows: [-1] * len(rows)
-"""
-PAGE = "# Ratings\n\n<!-- begin ratings -->\n<!-- end ratings -->\nThe end.\n"
-
 
 README = Path("leaderboard/README.md")
 CACTI = Path("leaderboard/cacti-2")
-KEPT = CACTI / "games.jsonl"
-
-
-def enter(name, agent, folder=CACTI, **changes):
-    """Add an entry."""
-    entry = {"agent": agent, "author": "Someone", "date": date(2026, 11, 24), "command": "garden arena"}
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{name}.toml").write_text(tomli_w.dumps(entry | changes), "utf-8")
-
-
-@pytest.fixture
-def board(tmp_path, monkeypatch):
-    """A leaderboard with entries for Cacti, in a current folder that has a module `their_bot` too."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(tmp_path)
-    sys.modules.pop("their_bot", None)
-    Path("their_bot.py").write_text(BOT, "utf-8")
-    for agent in ("random", "greedy"):
-        enter(agent, agent)
-    README.write_text(PAGE, "utf-8")
-
-
-@pytest.fixture
-def table(board):
-    """That leaderboard with games."""
-    assert play() == ""
-
-
-def play(*arguments, games=60, game="cacti"):
-    """Play what is missing; return what was printed."""
-    printed, message = garden_here(f"leaderboard --play {game} --games {games} --processes 1", *arguments)
-    assert message is None
-    return printed
-
-
-def fails(*arguments):
-    """The message of a command that fails."""
-    _, message = garden_here("leaderboard", *arguments)
-    assert message is not None
-    assert "\n" not in message
-    return message
-
-
-def rows():
-    """Return the page's tables, a dict of cells by column for each line with a rating."""
-    lines = README.read_text("utf-8").splitlines()
-    cells = [re.split(r" *\| *", line)[1:-1] for line in lines if line.startswith("| [")]
-    return [dict(zip(leaderboard.COLUMNS, row, strict=True)) for row in cells]
-
-
-# --- this project's leaderboard ---
+SCORE = CACTI / "mine.json"
+PAGE = "# Scores\n\n<!-- begin ratings -->\n<!-- end ratings -->\nThe end.\n"
 
 
 @pytest.fixture
@@ -95,82 +33,104 @@ def ours(tmp_path, monkeypatch):
     README.write_text(leaderboard._PART.sub("", README.read_text("utf-8")), "utf-8")
 
 
-def test_two_processes_do_not_play_for_one_leaderboard(board):
-    held = Lock(README.parent)
-    assert "leaderboard is in use by another process" in garden_here("leaderboard", "--play", "cacti")[1]
-    assert not KEPT.exists()
-    held.close()
+@pytest.fixture
+def board(tmp_path, monkeypatch):
+    """A leaderboard with an entry."""
+    monkeypatch.chdir(tmp_path)
+    enter(CACTI, "mine")
+    README.write_text(PAGE, "utf-8")
 
 
-def test_kept_games_give_the_same_bytes_in_every_process_and_order(ours):
+def fails(*arguments):
+    """The message of a command that fails."""
+    _, message = garden_here("leaderboard", *arguments)
+    assert message is not None
+    assert "\n" not in message
+    return message.removeprefix("error: ")
+
+
+def rows():
+    """Write the page; return its tables, a dict of cells by column for each entry."""
+    assert garden_here("leaderboard") == ("", None)
+    lines = README.read_text("utf-8").splitlines()
+    cells = [re.split(r" *\| *", line)[1:-1] for line in lines if line.startswith("| [")]
+    return [dict(zip(leaderboard.COLUMNS, row, strict=True)) for row in cells]
+
+
+def play_and_enter(agent, seed=0):
+    """Enter the score of real games."""
+    found = score(agent, "cacti-2", games=60, seed=seed).plain
+    weights = "" if ":" in agent else weights_digest(load_agent(agent, make("cacti")))
+    enter(CACTI, "mine", agent, found | {"weights": weights, "garden-envs": "1.0.0", "seed": 0})
+    return found["results"]
+
+
+def change(**changes):
+    """Change the score's file."""
+    SCORE.write_text(json.dumps(json.loads(SCORE.read_text("utf-8")) | changes), "utf-8")
+
+
+# --- this project's leaderboard ---
+
+
+def test_the_page_is_current_in_every_process(ours):
     blank, expected = README.read_bytes(), (ROOT / README).read_bytes()
     assert blank != expected
-    for seed in ("1", "2"):
-        README.write_bytes(blank)
-        garden("leaderboard", cwd=Path.cwd(), PYTHONHASHSEED=seed)
-        assert README.read_bytes() == expected, "run: garden leaderboard"
-        for path in README.parent.glob("*/games.jsonl"):
-            head, *lines = path.read_text("utf-8").splitlines()
-            path.write_text("\n".join([head, *reversed(lines)]) + "\n", "utf-8")
+    garden("leaderboard", cwd=Path.cwd(), PYTHONHASHSEED="1")
+    assert README.read_bytes() == expected, "run: garden leaderboard"
 
 
-@pytest.fixture(params=TABLES)
-def our_table(request, monkeypatch):
-    """A table of this project's leaderboard."""
-    monkeypatch.chdir(ROOT)
-    return next(t for t in read_tables(README.parent) if t.folder.name == request.param)
+def test_baselines_and_networks_are_entered_and_every_agent_loads(ours):
+    for task, entries in read_entries(README.parent).items():
+        agents = {entry.score.agent for entry in entries}
+        assert {"greedy", "network"} <= agents
+        for agent in agents:
+            if leaderboard._CODE.fullmatch(agent):
+                assert callable(imported(agent, "agent"))
+            else:
+                load_agent(agent, task_of(task).make())
 
 
-def test_baselines_and_networks_are_entered_and_every_agent_loads(our_table):
-    assert {"random", "greedy", "network"} <= our_table.entries.keys()
-    assert any(agent.startswith("mcts:") for agent in our_table.entries)
-    assert our_table.game == make(our_table.game.name, num_players=our_table.game.num_players)
-    for agent, entry in our_table.entries.items():
-        if entry.is_code:
-            assert callable(imported(agent, "agent"))
-        else:
-            load_agent(agent, our_table.game)
-    assert {agent for block in our_table.done for agent in block[:2]} == our_table.entries.keys()
-
-
-@pytest.mark.parametrize(
-    "agents", ["random greedy", pytest.param("random greedy mcts:50", marks=pytest.mark.long)]
-)
-def test_kept_games_are_what_the_agents_play(our_table, agents):
-    """If this fails, agents or rules have changed: delete the games of such agents and play them again.
+@pytest.mark.parametrize("agent", ["greedy", "mcts:50"])
+def test_entries_play_as_they_did_when_they_were_scored(ours, agent):
+    """If this fails, agents or rules have changed: score such agents again.
 
     Networks are left out, as the last digits of their outputs may differ between machines.
     """
-    blocks = [block for block in sorted(our_table.done) if {*block[:2]} <= {*agents.split()} and not block[2]]
-    assert blocks
-    for block in blocks:
-        job, _, played, _ = msgspec.structs.astuple(our_table.done[block])
-        assert play_job(our_table.game, Job(*job), leaderboard.SEED) == played, block
+    for entries in read_entries(README.parent).values():
+        (found,) = [entry.score for entry in entries if entry.score.agent == agent]
+        blocks = {
+            job: digits for job, digits in blocks_of(found).items() if job.opponent in ("random", "greedy")
+        }
+        assert dict(play_again(found, [*blocks], processes=1)) == blocks
 
 
-# --- playing ---
+# --- the page ---
 
 
-def test_only_missing_games_are_played(board, played):
-    play()
-    assert played == [("greedy", "random", 0, 50), ("greedy", "random", 1, 10)]
-    before = {path: path.read_bytes() for path in README.parent.rglob("*.*")}
-    play()
-    assert len(played) == 2
-    enter("other", "mcts:2", games=5)
-    play()
-    assert played[2:] == [("greedy", "mcts:2", 0, 6), ("mcts:2", "random", 0, 6)]
-    (CACTI / "other.toml").unlink()
-    lines = KEPT.read_text("utf-8").splitlines(keepends=True)
-    KEPT.write_text("".join(line for line in lines if "mcts" not in line), "utf-8")
-    assert garden_here("leaderboard") == ("", None)
-    assert {path: path.read_bytes() for path in README.parent.rglob("*.*")} == before
+def test_entries_are_listed_best_first(board):
+    enter(CACTI, "best", "module:make", made_up("cacti-2", "module:make", "1" * 20), tuned_on_field=True)
+    enter(CACTI, "worst", "greedy", made_up("cacti-2", "greedy", "0" * 20), note="two\nlines", decisions=1)
+    best, mine, worst = rows()
+    assert best["entry"] == "[best](../leaderboard/cacti-2/best.toml) *"
+    assert re.fullmatch(r"above \d+", best["rating"])
+    assert (best["95 % interval"], best["wins against `greedy`"]) == ("", "100% of 20")
+    assert re.fullmatch(r"\d+ !", mine["rating"]), "half of the games against all members"
+    assert re.fullmatch(r"\d+ … \d+", mine["95 % interval"])
+    assert worst["rating"].startswith("below ")
+    assert (worst["agent"], worst["wins against `greedy`"]) == ("`greedy`", "")
+    assert "## Cacti, 2 players (`cacti-2`, version 1)" in README.read_text("utf-8")
 
 
-def test_more_games_replace_a_part_of_a_job(table, played):
-    play(games=100)
-    assert played == [("greedy", "random", 1, 50)]
-    assert rows()[0]["games"] == "100"
+def test_a_page_that_is_not_current_or_has_no_place_for_tables(board):
+    assert fails("--check") == "leaderboard/README.md is not current: run garden leaderboard"
+    assert README.read_text("utf-8") == PAGE
+    rows()
+    assert garden_here("leaderboard", "--check") == ("", None)
+    README.write_text("# Ratings\n", "utf-8")
+    assert "must have the lines <!-- begin ratings --> and <!-- end ratings --> once" in fails()
+    README.unlink()
+    assert fails() == "leaderboard/README.md: No such file or directory"
 
 
 def test_numpy_has_one_thread(board):
@@ -182,192 +142,154 @@ def test_numpy_has_one_thread(board):
     assert python("-c", code, cwd=Path.cwd(), OPENBLAS_NUM_THREADS="2").stdout == "1\n"
 
 
-def test_an_interrupted_command_goes_on(board, played, monkeypatch):
-    def interrupted(game, job, play_job=play_job, **settings):
-        if job.block == 1:
-            raise KeyboardInterrupt
-        return play_job(game, job, **settings)
-
-    with monkeypatch.context() as patch:
-        patch.setattr("garden_agents.matches.pairs.play_job", interrupted)
-        assert fails("--play", "cacti", "--processes", 1).startswith("stopped; the same command continues")
-    play()
-    assert played == [("greedy", "random", 1, 10)]
+# --- games that are played again ---
 
 
-def test_games_of_three_have_two_lineups_per_pair(board):
-    for agent in ("random", "greedy"):
-        enter(agent, agent, Path("leaderboard/mars-3"))
-    play("--num-players", 3, game="mars", games=4)
-    first, last = rows()
-    assert first["entry"] == "[greedy](../leaderboard/mars-3/greedy.toml)"
-    assert first["games"] == "12"  # one among two of the other, and the other way round
-    assert re.fullmatch(r"[\d.]+% \(.*\) of 6", first["wins against the next"])
-    assert (last["agent"], last["wins against the next"]) == ("`random`", "")
-    assert last["rating"].startswith("0 ±")
+REPLAY = ("--replay", "cacti-2/mine", "--processes", 1)
 
 
-def test_win_rate_against_the_next_where_the_pair_is_the_other_way_round(board):
-    (CACTI / "random.toml").unlink()
-    enter("strong", "mcts:20")
-    play()
-    first, last = rows()
-    assert (first["agent"], last["agent"]) == ("`mcts:20`", "`greedy`")
-    assert last["rating"].startswith("0 ±")
-    won, low, high = map(float, re.findall(r"([\d.]+)%", first["wins against the next"]))
-    assert won > 50
-    assert low < won < high
-
-
-# --- agents that are code, and networks that change ---
-
-
-def test_code_runs_only_if_it_is_named(board, trap, played):
-    enter("trap", "trap:make")
-    printed = play()
-    assert "cacti-2: trap:make is left out: it is code, which --code trap:make allows to run" in printed
-    assert garden_here("leaderboard", "--check")[1] is None
-    assert not trap.exists()
-    assert all("trap:make" not in job for job in played)
-
-
-def test_code_that_is_named_plays(board):
-    """Also if it gives up all its games."""
-    for name in ("make", "quitting"):
-        enter(name, f"their_bot:{name}", games=10)
-    assert play("--code", "their_bot:make", "their_bot:quitting") == ""
-    games = {row["agent"]: row["games"] for row in rows()}
-    bots = {"`their_bot:make`": "30", "`their_bot:quitting`": "30"}
-    assert games == {"`greedy`": "80", "`random`": "80"} | bots
-    page = README.read_text("utf-8")
-    assert "`their_bot:quitting` gave up 30 of these games, which it lost." in page
-    assert garden_here("leaderboard", "--check") == ("", None)
-
-
-def test_games_of_an_agent_whose_library_is_missing_count(board):
-    enter("bot", "their_bot:make", games=10)
-    play("--code", "their_bot:make")
-    page = README.read_bytes()
-    Path("their_bot.py").write_text("import no_such_library\n" + BOT, "utf-8")
-    sys.modules.pop("their_bot", None)
-    printed = play("--code", "their_bot:make")
-    assert (
-        "cacti-2: their_bot:make is left out: agent their_bot:make cannot be imported: No module" in printed
-    )
-    assert README.read_bytes() == page
-
-
-@pytest.mark.parametrize("search", ["", "-mcts:2"])
-def test_games_of_another_network_are_played_again(table, played, search):
-    path = CACTI / "mine.safetensors"
-    shutil.copy(shipped(make("cacti"))[2], path)
-    agent = f"{path}{search}"
-    enter("mine", agent, games=2)
-    play()
-    change_weights(path, make("cacti"))
-    message = f"{agent} has another network now than in these games; garden leaderboard --play cacti plays them again"
-    assert message in fails("--check")
+def test_games_are_played_again(board, played):
+    results = play_and_enter("greedy")
     played.clear()
-    play()
-    assert played == [("greedy", agent, 0, 2), (agent, "random", 0, 2)]
-    assert garden_here("leaderboard", "--check") == ("", None)
+    printed = [garden_here("leaderboard", *REPLAY, "--seed", seed)[0] for seed in (1, 1, 2)]
+    assert played[0] == played[1] != played[2]
+    assert printed[0] == printed[1]
+    games, blocks = map(int, re.findall(r"(\d+) games of 1 of (\d+) blocks\n", printed[2])[0])
+    assert (games, blocks) == (played[2].games, sum(map(len, results.values())))
+    assert printed[2].startswith("cacti-2/mine, --seed 2: the same results in all ")
+    assert garden_here("leaderboard", *REPLAY)[1] is None
+    assert README.read_text("utf-8") == PAGE
 
 
-# --- damaged files ---
+def test_results_that_differ_are_reported(board, monkeypatch):
+    """Those of games with another seed."""
+    play_and_enter("greedy", seed=1)
+    monkeypatch.setattr(leaderboard, "REPLAYED", 1.0)
+    message = fails(*REPLAY, "--seed", 3)
+    assert message.startswith("cacti-2/mine, --seed 3: the results of games differ: ")
+    assert re.search(r"\d of 10 in block 1 against ", message)
+
+
+def test_code_runs_only_if_it_is_named(board, trap):
+    enter(CACTI, "mine", "trap:make")
+    assert len(rows()) == 1
+    for words in ((), ("--code", "trap:Pig")):
+        assert "trap:make is code, which --code trap:make allows to run" in fails(*REPLAY, *words)
+    assert not trap.exists()
+    assert "the module has no 'make'" in fails(*REPLAY, "--code", "trap:make")
+    assert trap.exists()
+
+
+def test_an_own_network_is_a_file_next_to_the_entry(board):
+    agent = f"{CACTI}/mine.safetensors"
+    enter(CACTI, "mine", f"{agent}-mcts:100")
+    assert fails() == f"{SCORE}: there is no file {agent}"
+    shutil.copy(shipped(make("cacti"))[2], agent)
+    assert fails() == f"{SCORE}: {agent}-mcts:100 has another network now: score it again"
+    play_and_enter(agent)
+    assert len(rows()) == 1
+    README.write_text(PAGE, "utf-8")
+    assert garden_here("leaderboard", *REPLAY, "--seed", 0)[1] is None
+
+
+# --- wrong files and arguments ---
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"agent": "grandmaster"}, "an agent is a built-in one, module:attribute, or .*, not 'grandmaster'"),
-        ({"agent": "program:rm"}, "an agent is a built-in one, .* not 'program:rm'"),
-        ({"agent": "leaderboard/cacti-2/../x.safetensors"}, "an agent is a built-in one"),
-        ({"agent": "leaderboard/cacti-2/none.safetensors"}, "unknown agent 'leaderboard/cacti-2/none"),
-        ({"agent": "mcts:0.5s"}, "give mcts:0.5s simulations"),
-        ({"agent": "greedy"}, "greedy is the agent of leaderboard/cacti-2/greedy.toml too"),
         ({"author": "a | b"}, "author"),
         ({"author": "\u202ea"}, "author and command are one line without control"),
-        ({"command": "two\nlines"}, "command"),
+        ({"command": "two\nlines"}, "author and command are one line"),
         ({"date": "12"}, "date"),
-        ({"games": 0}, "games"),
+        ({"decisions": -1}, "decisions"),
+        ({"knowledge": 1}, "knowledge"),
         ({"elo": "3000"}, "unknown field `elo`"),
     ],
 )
-def test_wrong_entries_are_refused(table, changes, message):
-    enter("new", **({"agent": "mcts:5"} | changes))
-    assert re.match(rf"error: leaderboard/cacti-2/new.toml\b.*{message}", fails())
+def test_wrong_descriptions_are_refused(board, changes, message):
+    enter(CACTI, "mine", **changes)
+    assert re.match(rf"leaderboard/cacti-2/mine.toml\b.*{message}", fails())
 
 
 @pytest.mark.parametrize(
-    ("name", "message"),
+    ("agent", "message"),
     [
-        ("chess-2", "a folder is called GAME-PLAYERS, and games are botanicus, cacti, mars"),
-        ("os:system-2", "a folder is called GAME-PLAYERS"),
-        ("cacti-7", "num_players must be"),
+        (
+            "grandmaster",
+            "an agent is a built-in one, leaderboard/cacti-2/NAME.safetensors, .* not 'grandmaster'",
+        ),
+        ("leaderboard/cacti-2/../x.safetensors", "an agent is a built-in one"),
+        ("leaderboard/mars-2/x.safetensors", "an agent is a built-in one"),
+        ("module:a | b", "an agent is a built-in one"),
+        ("openai:a\u202e", "an agent is a built-in one"),
+        ("program:" + "x" * 200, "an agent is a built-in one"),
+        ("mcts:0.5s", "give mcts:0.5s simulations"),
+        ("network-mcts:1s", "give network-mcts:1s simulations"),
     ],
 )
-def test_folders_of_unknown_games_are_refused(board, name, message):
-    (README.parent / name).mkdir()
-    assert re.match(f"error: leaderboard/{name}: .*({message})", fails())
+def test_wrong_agents_are_refused(board, agent, message):
+    enter(CACTI, "mine", agent)
+    assert re.match(rf"{SCORE}: {message}", fails())
+
+
+LONG = "10" * 20
+MADE_UP = made_up("cacti-2", "mcts:5")
+
+
+def results(games, *members):
+    """Results in which some members have other blocks of games."""
+    return {"results": MADE_UP["results"] | dict.fromkeys(members or MADE_UP["results"], games)}
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "message"),
+    ("changes", "message"),
     [
-        ('"version":0', '"version":1', "line 1: it must be "),
-        ('["greedy"', '["strong"', "line 2: no entry has the agent 'strong'"),
-        ('["greedy","random"', '["random","greedy"', "line 2: random against greedy is no pair"),
-        ('"random",1,10]', '"random",0,10]', "line 3: the digest is not that of these games"),
-        ('"random",1,10]', '"random",1,12]', "line 3: the results are not those of a job"),
-        ("[[[0,1]", "[[[1,0]", "line 2: the digest is not that of these games"),
-        ("[[[0,1]", "[[[1,1]", "line 2: the results are not those of a job"),
-        ('"sources":["",', '"sources":["a",', "line 2: the digest is not"),
-        ('{"job"', '<<<<<<<\n{"job"', "line 2: "),
+        ({"version": 0}, "it is of 'cacti-2', version 0, not cacti-2, version 1: score the agent again"),
+        ({"task": "mars-2"}, "it is of 'mars-2', version 1, not cacti-2, version 1: score the agent again"),
+        ({"weights": "0" * 16}, "mcts:5 has another network now: score it again"),
+        ({"seed": 1}, "its seed must be 0, the default, not 1"),
+        ({"interval": 1}, "Expected `array`, got `int`"),
+        ({"rating": 3000.0}, "by its results, it must say mcts:5 in cacti-2, version 1: rating "),
+        ({"rating": float("nan")}, "by its results, it must say"),
+        ({"games": 1}, "by its results, it must say"),
+        ({"against": []}, "by its results, it must say"),
+        ({"rating": "3000"}, "Expected `float`"),
+        ({"more": 1}, "it is not as garden score wrote it"),
+        ({"results": {}}, "its opponents are not the field of cacti-2: score the agent again"),
+        ({"agent": "greedy"}, "its opponents are not the field of cacti-2: score the agent again"),
+        (results([LONG], "me"), "its opponents are not the field of cacti-2: score the agent again"),
+        (results([]), "the results are not those of a score"),
+        (results([""]), "the results are not"),
+        (results([LONG + "1"]), "the results are not"),
+        (results(["13" * 20]), "the results are not"),
+        (results(["10" * 41]), "the results are not"),
+        (results([LONG, LONG]), "the results are not"),
+        (results(["10" * 21], "random"), "the results are not"),
+        (results([LONG, "10" * 25, "10"], "random"), "the results are not"),
     ],
 )
-def test_changed_games_are_refused(table, old, new, message):
-    text = KEPT.read_text("utf-8")
-    assert old in text
-    KEPT.write_text(text.replace(old, new, 1), "utf-8")
-    before = KEPT.read_bytes()
-    for arguments in ((), ("--check",), ("--play", "cacti")):
-        assert f"error: leaderboard/cacti-2/games.jsonl, {message}" in fails(*arguments)
-    assert KEPT.read_bytes() == before
+def test_wrong_scores_are_refused(board, changes, message):
+    change(**changes)
+    for arguments in ((), ("--check",), REPLAY):
+        assert fails(*arguments).startswith(f"{SCORE}: {message}")
+    assert README.read_text("utf-8") == PAGE
 
 
-def test_games_that_are_there_twice_or_cut_off(table):
-    text = KEPT.read_text("utf-8")
-    KEPT.write_text(text + text.splitlines()[1] + "\n", "utf-8")
-    assert "line 4: block 0 of greedy against random is there twice" in fails()
-    KEPT.write_text(text[:-40], "utf-8")
-    assert "games.jsonl, line 3: " in fails()
-    KEPT.write_bytes(b"\xff\xfe")
-    assert "games.jsonl, line 1: it must be" in fails()
+def test_entries_have_two_files_in_the_folder_of_a_task(board):
+    SCORE.rename(CACTI / "other.json")
+    assert fails() == "leaderboard/cacti-2/mine.json cannot be read: No such file or directory"
+    (CACTI / "mine.toml").unlink()
+    assert fails() == "leaderboard/cacti-2/other.toml cannot be read: No such file or directory"
+    (CACTI / "other.json").rename(CACTI / "-.json")
+    assert "cacti-2: a file's name has letters, digits, '.', '_' and '-', not '-'" in fails()
+    (CACTI / "-.json").unlink()
+    assert fails().startswith("leaderboard has no entries")
+    CACTI.rename("leaderboard/chess-2")
+    assert "leaderboard/chess-2: folders have the names of tasks, which are cacti-2" in fails()
 
 
-def test_a_page_that_is_not_current_or_has_no_place_for_tables(table):
-    assert garden_here("leaderboard", "--check") == ("", None)
-    README.write_text(README.read_text("utf-8").replace("60", "61"), "utf-8")
-    changed = README.read_bytes()
-    assert fails("--check") == "error: leaderboard/README.md is not current: run garden leaderboard"
-    assert README.read_bytes() == changed
-    README.write_text("# Ratings\n", "utf-8")
-    assert "must have the lines <!-- begin ratings --> and <!-- end ratings --> once" in fails()
-    README.unlink()
-    assert fails() == "error: leaderboard/README.md: No such file or directory"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("--check", "--play", "cacti"), "--check writes nothing, so it does not go with --play"),
-        (("--num-players", 2), "--num-players and --code say what to --play"),
-        (("--play", "cacti", "--num-players", 3), "leaderboard has cacti-2"),
-        (("--play", "cacti", "--code", "greedy"), "no entry has the agent 'greedy'"),
-        (("--play", "cacti", "--games", 0), "games must be at least 1, not 0"),
-        (("--folder", "nowhere"), "nowhere has no leaderboard"),
-    ],
-)
-def test_wrong_arguments_are_refused(board, arguments, message):
-    assert fails(*arguments).startswith(f"error: {message}")
-    assert not KEPT.exists()
+def test_wrong_arguments_are_refused(board):
+    assert fails("--replay", "cacti-2/none") == "there is no entry 'cacti-2/none'; one is cacti-2/mine"
+    assert fails(*REPLAY[:3], 0) == "processes must be at least 1, not 0"
+    assert fails("--folder", "nowhere").startswith("nowhere has no entries")

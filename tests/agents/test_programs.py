@@ -258,7 +258,7 @@ BROKEN = "import sys; print(7, file=sys.stderr); print('no model', 'here', file=
         "arena cacti --output games.json random",
         "record cacti --output games --agents random",
         "play cacti --seats random",
-        "train cacti --run games --panel",
+        "train cacti --run games --pool-share 0.5 --pool-agents",
     ],
 )
 def test_a_program_that_does_not_start_is_an_error_before_any_game(command, tmp_path, monkeypatch):

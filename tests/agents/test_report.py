@@ -69,14 +69,16 @@ def test_settings_and_final_evaluation(run):
     expected |= {"training time": "0:00:02 of 0:02:00", "best network": "kept after 2,000 decisions"}
     assert expected.items() <= facts.items()
     assert "garden train cacti --minutes 2.0" in facts["command"]
-    assert ["panel_games", "31"] in rows(text)
+    assert ["evaluation_games", "63"] in rows(text)
     final = rows(sections(text)["Final evaluation"])[1]
     assert final == ["network", "greedy", "600", "91.0%", "88.5% … 93.0%", "21.2 : 5.5", "94%, 88%"]
 
 
 def test_curves_of_evaluations(run):
     found = sections(page(run, games=0))["Evaluations during the training"]
-    low, high = wilson(0.875 * 32, 32)  # 31 games are rounded up, so that seats are shared equally
+    low, high = wilson(
+        0.875 * 32, 32
+    )  # 63 games of two opponents are rounded up, so that seats are shared equally
     assert rows(found)[2] == ["2,000", "0:01:00", f"87.5% ({low:.0%} … {high:.0%})", "75.0% (58% … 87%)"]
     assert "32 games of the same deals" in found
     svg = found[found.index("<svg") :]

@@ -10,7 +10,7 @@ from garden_agents import load_agent, score
 from garden_agents.evaluation.positions import NUMBER, actions_of, states_of
 from garden_agents.evaluation.ratings import Met, chances, rate, rate_against
 from garden_agents.evaluation.score import Arguments, main
-from garden_agents.evaluation.tasks import Member, conditions, field_of, task_of, tasks
+from garden_agents.evaluation.tasks import Member, conditions, field_of, task_of, task_of_game, tasks
 from garden_agents.identity import identity_of
 from garden_agents.random_moves import WithRandomMoves
 from playing import dealt
@@ -200,3 +200,18 @@ def test_members_have_digests():
     one, two = (Member("a", 0, 0.0, (1, k)) for k in range(2))
     assert len(one.digest) == 16
     assert one.digest != two.digest
+
+
+# --- the task of a game ---
+
+
+def test_a_game_with_another_reward_has_the_same_task_and_one_with_other_options_none():
+    assert task_of_game(make("cacti", reward="margin")) == "cacti-2"
+    assert task_of_game(make("mars")) == "mars-2"
+    assert task_of_game(make("mars", special_actions=True)) is None
+    assert task_of_game(make("mars", num_players=5)) is None
+
+    class Other(type(make("cacti"))):
+        """Another game of this name."""
+
+    assert task_of_game(Other()) is None

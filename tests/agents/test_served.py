@@ -6,7 +6,7 @@ import sys
 
 import pytest
 from garden_agents import commands, load_agent
-from garden_agents.evaluation import evaluate
+from garden_agents.evaluation import evaluate, score
 from garden_agents.identity import identity_of
 from garden_agents.text import served
 from garden_agents.untrusted import untrusted_agent
@@ -30,9 +30,8 @@ def endpoint(monkeypatch):
 def evaluated(endpoint, tmp_path):
     usual = evaluate.Arguments(
         "openai:org/model:free?temperature=0.5&max_tokens=9",
-        games=2,
-        tables=("cacti-2",),
-        opponents=("random",),
+        ("cacti-2",),
+        games=16,
         output=tmp_path / "out",
         base_url=endpoint.url,
     )
@@ -114,17 +113,23 @@ def test_strangers_name_no_server():
 def test_evaluate_asks_the_server(evaluated, endpoint, tmp_path, capsys):
     evaluation = evaluated()
     said = capsys.readouterr()
-    assert f"org/model:free at {endpoint.url}/" in said.err.splitlines()[0]
+    assert said.err.startswith(f"asking org/model:free at {endpoint.url}/: 16 games of cacti-2, about ")
     assert evaluation["text_agent"]["model"]["max_completion_tokens"] == 9
-    counts = evaluation["tables"]["cacti-2"]["counts"]
+    counts = evaluation["tasks"]["cacti-2"]["counts"]
     assert counts["legal_at_once"] == counts["decisions"] == len(endpoint.requests)
     assert "truncated" in said.out
     evaluated()  # from the transcript
     assert counts["decisions"] == len(endpoint.requests)
-    evaluated(opponents=("greedy",))
     page = (tmp_path / "out" / "evaluation.md").read_text("utf-8")
-    assert f"| {2 * counts['decisions']}" not in page
+    assert f" | {counts['decisions']} | 100.0% | " in page
     assert ".0 |" not in page.split("Ratings are")[0].replace("100.0", "")
+
+
+def test_score_says_whom_it_asks_and_how_much(endpoint, tmp_path, capsys):
+    where = f"openai:m?base_url={endpoint.url}"
+    (found,) = score.main(score.Arguments(where, ("cacti-2",), processes=1, output=tmp_path))
+    assert capsys.readouterr().err.startswith(f"asking m at {endpoint.url}/: 40 games of cacti-2, about ")
+    assert found.games == 40
 
 
 def test_a_reply_without_a_message_is_a_failure(endpoint):
@@ -146,18 +151,16 @@ def test_a_server_that_fails_stops_an_evaluation_and_the_same_command_continues(
     assert not (tmp_path / "out" / "evaluation.json").exists()
     endpoint.fails_after = None
     evaluation = evaluated(agent="openai:m?limit=1")
-    counts = evaluation["tables"]["cacti-2"]["counts"]
+    counts = evaluation["tasks"]["cacti-2"]["counts"]
     assert counts["answers"] == counts["legal_at_once"] == len(endpoint.requests) - 1
 
 
 def test_a_dry_run_sends_nothing(evaluated, endpoint, tmp_path, capsys):
-    counts = evaluated(dry_run=True, games=20, base_url=None)
-    prompts, tokens = counts["cacti-2"]
-    assert 100 < prompts < 600
+    costs = evaluated(dry_run=True, games=40, base_url=None)
+    prompts, tokens = costs["cacti-2"]
+    assert 200 < prompts < 1000
     assert 500 < tokens / prompts < 3000
-    assert "| cacti-2 |" in capsys.readouterr().out
-    form = evaluated(agent="openai:m?mode=form&retries=0&disguise=1", dry_run=True, games=20, base_url=None)
-    assert 100 < form["cacti-2"][0] < 600
+    assert "| cacti-2 | 40 |" in capsys.readouterr().out
     assert not endpoint.requests
     assert not (tmp_path / "out").exists()
     with pytest.raises(SystemExit, match="--dry-run is for language models, not greedy"):
@@ -165,15 +168,16 @@ def test_a_dry_run_sends_nothing(evaluated, endpoint, tmp_path, capsys):
 
 
 def test_private_cards_stand_in_the_settings(evaluated, endpoint, tmp_path):
-    evaluation = evaluated(private_cards=3, disguise=2, opponents=("network",))
+    evaluation = evaluated(private_cards=3, disguise=2)
     assert (evaluation["private_cards"], evaluation["disguise"]) == (3, 2)
     assert "This game has its own cards" in json.dumps(endpoint.requests[0])
     settings = json.loads((tmp_path / "out" / "settings.json").read_text("utf-8"))
-    assert settings["tables"]["cacti-2"]["data"]
+    assert settings["tasks"]["cacti-2"]["game"]["data"] != make("cacti").tables_digest
+    assert "other cards with seed 3" in (tmp_path / "out" / "evaluation.md").read_text("utf-8")
     with pytest.raises(SystemExit, match="private_cards is 3, not None"):
-        evaluated(disguise=2, opponents=("network",))
+        evaluated(disguise=2)
     with pytest.raises(SystemExit, match="mars has no cards for --private-cards"):
-        evaluated(private_cards=3, tables=("mars-2",), output=tmp_path / "mars")
+        evaluated(private_cards=3, task=("mars-2",), output=tmp_path / "mars")
 
 
 def test_an_address_is_for_served_models(evaluated):

@@ -12,16 +12,14 @@ from processes import ROOT, garden_here, started
 
 from garden_core import Replay
 
-FAST = (
-    "--steps 256 --envs 8 --rollout 16 --minibatch 64 --hidden 8 --eval-games 0 --threads 1 --panel-games 2"
-)
+FAST = "--steps 256 --envs 8 --rollout 16 --minibatch 64 --hidden 8 --final-games 0 --threads 1 --evaluation-games 6"
 
 
 @pytest.fixture(scope="module")
 def own_run(tmp_path_factory):
     """Train on a game outside of any package; return the run's folder."""
     folder = tmp_path_factory.mktemp("runs") / "pig"
-    assert garden_here(f"train pig:Pig --panel random {FAST} --run", folder)[1] is None
+    assert garden_here(f"train pig:Pig {FAST} --run", folder)[1] is None
     return folder
 
 
@@ -48,7 +46,7 @@ def test_a_report_of_a_game_without_a_package(own_run, tmp_path):
 
 
 def test_resume_runs_no_code_that_the_config_names(own_run, trap, tmp_path):
-    """Its game and its panel must be named by the caller too."""
+    """Its game and its agents must be named by the caller too."""
     from garden_agents.training.ppo import Arguments, train
 
     folder = shutil.copytree(own_run, tmp_path / "run")
@@ -62,11 +60,9 @@ def test_resume_runs_no_code_that_the_config_names(own_run, trap, tmp_path):
         with pytest.raises(ValueError, match=message):
             train(Arguments(resume=folder, **arguments))
 
-    panel, pool = (f"names code, networks or long searches in --{name}" for name in ("panel", "pool-agents"))
     refused("names code as its game: to run it, give 'trap:Pig' on the command", ("pig:Pig", "trap:Pig"))
-    refused(panel, ('"random",', '"random", "trap:Pig",'), game="pig:Pig")
     agents = ("pool_agents = []", 'pool_agents = ["trap:Pig"]'), ("share = 0.0", "share = 0.5")
-    refused(pool, *agents, game="pig:Pig")
+    refused("names code, networks or long searches in --pool-agents", *agents, game="pig:Pig")
     assert not trap.exists()
     config.write_text(before, "utf-8")
     with pytest.raises(ValueError, match="give 'pig:Pig' on the command line too"):
@@ -74,7 +70,7 @@ def test_resume_runs_no_code_that_the_config_names(own_run, trap, tmp_path):
     train(Arguments(game="pig:Pig", resume=folder))
 
 
-SHORT = "--eval-games 0 --panel random --panel-games 2 --run"
+SHORT = "--final-games 0 --evaluation-games 6 --run"
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,10 @@ import time
 import msgspec
 import numpy as np
 import pytest
-from garden_agents import identity, load_agent, meet
+from garden_agents import load_agent, meet, score
 from garden_agents.evaluation import evaluate
+from garden_agents.evaluation.score import seed_of
+from garden_agents.evaluation.tasks import field_of, task_of
 from garden_agents.matches import record
 from garden_agents.matches.meet import alone, play
 from garden_agents.play.match import Match
@@ -26,6 +28,7 @@ from garden_agents.text import (
     private_data,
     prompt,
 )
+from garden_agents.text.estimate import announcement, cost_of_game
 from garden_agents.text.prompts import MODES, RULES, listed
 from garden_agents.text.session import Session
 from garden_agents.text.transcripts import read
@@ -580,32 +583,43 @@ def test_margins_are_rewards_of_a_session():
 
 @pytest.fixture
 def evaluated(tmp_path, monkeypatch):
-    """Evaluate an agent in four games against one opponent of Cacti, with other arguments on request."""
+    """Evaluate an agent with two games against each member of a field, with other arguments on request."""
     monkeypatch.setitem(sys.modules, "scripted", sys.modules[__name__])
-    usual = evaluate.Arguments(
-        "scripted:models", games=4, tables=("cacti-2",), opponents=("random",), output=tmp_path / "out"
-    )
+    usual = evaluate.Arguments("scripted:models", ("cacti-2",), games=16, output=tmp_path / "out")
     return lambda **others: evaluate.main(dataclasses.replace(usual, **others))
 
 
 def test_evaluate_writes_results_and_continues(tmp_path, evaluated, monkeypatch, capsys):
-    folder, opponents = tmp_path / "out", ("random", "greedy")
-    evaluation = evaluated(opponents=opponents, disguise=3)
+    folder = tmp_path / "out"
+    evaluation = evaluated(disguise=3)
     assert json.loads((folder / "evaluation.json").read_text("utf-8")) == json.loads(json.dumps(evaluation))
-    table = evaluation["tables"]["cacti-2"]
-    assert table["counts"]["legal_at_once"] == table["counts"]["decisions"] > 50
+    results = evaluation["tasks"]["cacti-2"]
+    assert results["counts"]["legal_at_once"] == results["counts"]["decisions"] > 50
+    assert results["games"] == sum(each["games"] for each in results["against"]) == 16
     page = (folder / "evaluation.md").read_text("utf-8")
     assert "| cacti-2 |" in page
     assert "100.0%" in page
     assert capsys.readouterr().out == page
     monkeypatch.setattr(f"{__name__}.plain", rambling)  # all answers are in the transcript
-    again = evaluated(opponents=opponents, disguise=3)
-    again["tables"]["cacti-2"]["counts"]["seconds"] = table["counts"]["seconds"]
-    assert again["tables"]["cacti-2"]["rating"] == table["rating"]
-    lines = [
-        msgspec.json.decode(line) for line in (folder / "transcript-cacti-2.jsonl").read_bytes().splitlines()
-    ]
-    assert not any("barrel" in message["content"] for line in lines for message in line["messages"])
+    assert evaluated(disguise=3)["tasks"] == evaluation["tasks"]
+    lines = read(folder / "transcript-cacti-2.jsonl")
+    assert len(lines) == results["counts"]["answers"]
+    assert not any("barrel" in message["content"] for line in lines for message in line.messages)
+
+
+def test_an_evaluation_is_a_score(evaluated):
+    results = evaluated(agent="greedy~0.1", games=100)["tasks"]["cacti-2"]
+    policy = load_agent("greedy~0.1", make("cacti"), seed_of(field_of("cacti-2"), 0))
+    found = score(policy, "cacti-2", games=100, precision=0)
+    assert (results["rating"], results["interval"]) == (found.rating, [*found.interval])
+    assert results["results"] == found.results
+
+
+def test_forfeits_are_counted(evaluated, tmp_path):
+    results = evaluated(agent="own_agents:giving_up")["tasks"]["cacti-2"]
+    assert [each["forfeits"] for each in results["against"]] == [2] * 8
+    assert results["interval"][0] is None
+    assert "| cacti-2 | below " in (tmp_path / "out" / "evaluation.md").read_text("utf-8")
 
 
 def test_two_evaluations_at_once_do_not_share_a_folder(evaluated, tmp_path):
@@ -617,53 +631,37 @@ def test_two_evaluations_at_once_do_not_share_a_folder(evaluated, tmp_path):
     assert not list((tmp_path / "shared").iterdir())
 
 
-def test_evaluate_adds_other_tables_and_opponents_to_a_folder(evaluated, tmp_path, monkeypatch):
-    tables = {"cacti-2": evaluate.suite()["cacti-2"], "again": evaluate.suite()["cacti-2"]}
-    monkeypatch.setattr(evaluate, "suite", lambda: tables)
-
-    def played(**others):
-        evaluation = evaluated(agent="own_agents:first_legal", **others)
-        return json.loads(json.dumps(evaluation))["tables"]
-
-    first = played(tables=("again",))
-    assert played(tables=("cacti-2",))["again"] == first["again"]
-    both = played(opponents=("greedy",))
-    assert [*both] == ["cacti-2", "again"]
-    assert [r["opponent"] for r in both["cacti-2"]["results"]] == ["random", "greedy"]
-    assert both["again"] == first["again"]
-    together = played(opponents=("greedy", "random"), output=tmp_path / "together")
-    assert together["cacti-2"] == both["cacti-2"]
+def test_evaluate_adds_other_tasks_to_a_folder(evaluated, capsys):
+    agent = "own_agents:first_legal"
+    first = json.loads(json.dumps(evaluated(agent=agent, task=("mars-2",))))["tasks"]
+    both = evaluated(agent=agent)["tasks"]
+    assert [*both] == ["cacti-2", "mars-2"]
+    assert both["mars-2"] == first["mars-2"]
+    assert "can change unseen, as its policy has no attribute `digest`" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("others", "message"),
-    [
-        ({"games": 6}, "games is 4, not 6"),
-        ({"seed": 1}, "seed is 0, not 1"),
-        ({"disguise": 1}, "disguise is None, not 1"),
-        (
-            {"agent": "scripted:models?mode=form"},
-            "agent is 'scripted:models', not 'scripted:models.mode=form'",
-        ),
-        ({"server": "http://b"}, "text_agent.model.server is 'http://a', not 'http://b'"),
-        ({"rating": 5.0}, "tables.cacti-2.ratings.greedy is .*, not 5.0"),
-        ({"code": "f" * 16}, "tables.cacti-2.agent is .*, not 'ffff"),
-    ],
-)
-def test_evaluate_refuses_a_folder_of_other_results(others, message, evaluated, tmp_path, monkeypatch):
-    evaluated(games=4)
+def test_evaluate_refuses_a_folder_of_other_results(evaluated, tmp_path, monkeypatch):
+    evaluated()
     before = {path: path.read_bytes() for path in (tmp_path / "out").iterdir()}
-    if "server" in others:
-        monkeypatch.setattr(f"{__name__}.SERVER", others.pop("server"))
-    if rating := others.pop("rating", None):
-        suite = evaluate.suite()
-        suite["cacti-2"].ratings["greedy"] = rating
-        monkeypatch.setattr(evaluate, "suite", lambda: suite)
-    if code := others.pop("code", None):
-        monkeypatch.setattr(evaluate, "identity_of", lambda *_: identity.Identity(code, ""))
-    with pytest.raises(SystemExit, match=f"has another evaluation.*{message}.*choose another --output"):
-        evaluated(**others)
-    assert {path: path.read_bytes() for path in (tmp_path / "out").iterdir()} == before
+
+    def refused(message, **others):
+        with pytest.raises(SystemExit, match=f"has another evaluation.*{message}.*choose another --output"):
+            evaluated(**others)
+        assert {path: path.read_bytes() for path in (tmp_path / "out").iterdir()} == before
+
+    refused("games is 16, not 18", games=18)
+    refused("seed is 0, not 1", seed=1)
+    refused("disguise is None, not 1", disguise=1)
+    refused(
+        "agent is 'scripted:models', not 'scripted:models.mode=form'; text_agent.mode is 'legal', not 'form'",
+        agent="scripted:models?mode=form",
+    )
+    monkeypatch.setattr(f"{__name__}.SERVER", "http://b")
+    refused("text_agent.model.server is 'http://a', not 'http://b'")
+    monkeypatch.setattr(f"{__name__}.SERVER", "http://a")
+    newer = msgspec.structs.replace(task_of("cacti-2"), version=2)
+    monkeypatch.setattr(evaluate, "task_of", lambda name: newer)
+    refused("tasks.cacti-2.version is 1, not 2")
 
 
 def test_evaluate_refuses_a_folder_of_the_same_agent_with_other_code(evaluated, tmp_path, monkeypatch):
@@ -675,46 +673,39 @@ def test_evaluate_refuses_a_folder_of_the_same_agent_with_other_code(evaluated, 
         sys.modules.pop("evaluated_agent", None)
         if refused:
             with pytest.raises(
-                SystemExit, match=r"tables\.cacti-2\.agent is '\?[0-9a-f]{16}', not '\?[0-9a-f]{16}'"
+                SystemExit, match=r"tasks\.cacti-2\.agent is '\?[0-9a-f]{16}', not '\?[0-9a-f]{16}'"
             ):
                 evaluated(agent="evaluated_agent:make")
         else:
             evaluated(agent="evaluated_agent:make")
 
 
-def test_evaluate_refuses_results_without_their_settings(evaluated, tmp_path):
+def test_evaluate_refuses_damaged_files_and_results_without_their_settings(evaluated, tmp_path):
     evaluated(agent="random")
-    (tmp_path / "out" / "settings.json").write_text(
-        '{"agent": "random", "disguise": null, "games": 4, "seed": 0}', "utf-8"
-    )
+    settings, results = tmp_path / "out" / "settings.json", tmp_path / "out" / "evaluation.json"
+    content = results.read_bytes()
+    results.write_bytes(content.replace(b'"win_rate"', b'"wins"', 1))
+    with pytest.raises(SystemExit, match=r"evaluation\.json is damaged, or of another version"):
+        evaluated(agent="random")
+    results.write_bytes(content)
+    settings.write_text('{"agent": "random", "disguise": null, "games": 16, "seed": 0}', "utf-8")
     with pytest.raises(SystemExit, match=r"settings\.json is damaged, or of another version"):
         evaluated(agent="random")
-    (tmp_path / "out" / "settings.json").unlink()
-    with pytest.raises(
-        SystemExit, match=r"has results in cacti-2 against random, but settings\.json has no settings"
-    ):
+    settings.unlink()
+    with pytest.raises(SystemExit, match=r"has results in cacti-2, but settings\.json has no settings"):
         evaluated(agent="random")
 
 
-def test_evaluate_takes_a_folder_of_any_name(evaluated, tmp_path):
-    evaluated(output=tmp_path / "R&D=1")
-    assert [path.name for path in tmp_path.iterdir()] == ["R&D=1"]
-    assert (tmp_path / "R&D=1" / "transcript-cacti-2.jsonl").exists()
-
-
-@pytest.mark.parametrize(
-    "agent", ["own_agents:first_legal", "own_agents:guiding?last=true", "own_agents:guiding-mcts:4"]
-)
+@pytest.mark.parametrize("agent", ["own_agents:guiding?last=true", "own_agents:guiding-mcts:4"])
 def test_evaluate_takes_agents_that_know_no_transcript(agent, evaluated, tmp_path):
-    assert evaluated(agent=agent)["tables"]["cacti-2"]["results"][0]["games"] == 4
+    assert evaluated(agent=agent)["tasks"]["cacti-2"]["games"] == 16
     assert not [*(tmp_path / "out").glob("transcript*")]
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"tables": ("chess-2",)}, "chess-2 is not in the suite, which has "),
-        ({"opponents": ("alphazero",)}, "alphazero is not in the suite, which has random"),
+        ({"task": ("chess-2",)}, "there is no task chess-2; tasks are "),
         ({"games": 0}, "games must be at least 1"),
         ({"disguise": 1}, "--disguise cannot be passed to random, which takes no argument disguise"),
         ({"agent": "own_agents:first_legal", "disguise": 1}, "which takes no argument disguise"),
@@ -728,13 +719,20 @@ def test_evaluate_reports_wrong_arguments(arguments, message, tmp_path):
         evaluate.main(evaluate.Arguments(**{"agent": "random", "output": tmp_path, **arguments}))
 
 
-def test_a_rating_agrees_with_the_leaderboards(tmp_path):
-    evaluation = evaluate.main(
-        evaluate.Arguments("greedy", games=120, output=tmp_path, opponents=("random", "mcts:50"))
-    )
-    for table in evaluation["tables"].values():
-        low, high = table["interval"]
-        assert low - 40 < table["anchors"]["greedy"] < high + 40
+@pytest.mark.parametrize(
+    "settings", [{}, {"history": True, "seconds": 1e-9}, {"mode": "form", "disguise": 1}]
+)
+def test_an_estimate_asks_no_model(settings, tmp_path):
+    def asked_for(messages):
+        raise AssertionError
+
+    transcript = tmp_path / "t.jsonl"
+    agent = TextAgent(asked_for, make("cacti"), model="m", transcript=transcript, **settings)
+    prompts, tokens = cost_of_game(agent, 3)
+    assert 5 < prompts < 25
+    assert tokens > 500 * prompts
+    assert (agent.counts.answers, transcript.read_bytes()) == (0, b"")
+    assert announcement(agent, "cacti-2", 40).startswith("asking m: 40 games of cacti-2, about ")
 
 
 # --- what a model and its server can do to a match ---

@@ -1,6 +1,7 @@
 """Training by PPO: what runs leave, how they are interrupted, resumed and refused."""
 
 import functools
+import json
 import re
 import shlex
 import shutil
@@ -14,7 +15,7 @@ import numpy as np
 import pytest
 import torch
 import tyro
-from garden_agents import NetworkAgent, load_agent
+from garden_agents import NetworkAgent, load_agent, score
 from garden_agents.games import Hints
 from garden_agents.networks.architecture import new_network
 from garden_agents.networks.network_agent import shipped
@@ -22,12 +23,13 @@ from garden_agents.report.page import page
 from garden_agents.training import ppo
 from garden_agents.training.arguments import TRAINERS, open_run
 from garden_agents.training.checkpoint import CHECKPOINT, Progress, check, save
+from garden_agents.training.measures import measure_of
 from garden_agents.training.run_folder import Interrupted, Run
 from garden_agents.training.sb3 import Arguments, train
 from own_agents import change_weights
 from processes import garden_here, python, started
 from safetensors.numpy import load_file
-from small_runs import LEFT, SMALL, parameters_of, results_of, rows_of, tiny, tiny_ppo
+from small_runs import LEFT, SMALL, parameters_of, rows_of, score_of, tiny, tiny_ppo
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from torch.utils.tensorboard import SummaryWriter
 
@@ -66,8 +68,12 @@ def small_network():
     return new_network(Mars(), SMALL, "outcome")
 
 
-def run_in(folder, *panel):
-    return Run(folder, tiny(panel=panel, run=folder), Mars())
+def run_in(folder, *opponents):
+    """A run of Mars, whose evaluations are win rates if there are `opponents`."""
+    run = Run(folder, tiny(run=folder), Mars())
+    if opponents:
+        run.measure = measure_of(Mars(), 6, 0, opponents, 1)
+    return run
 
 
 # --- training ---
@@ -83,12 +89,14 @@ def test_a_run_leaves_everything(trainer, run_by):
     config = tomllib.loads((folder / "config.toml").read_text("utf-8"))
     assert config["arguments"]["envs"] == 16
     assert config["game"]["options"]["num_players"] == 2
-    assert set(config["panel"]) == {"random", "greedy"}
+    assert config["measure"] == {"mars-2": "version 1"}
     assert Replay.load(folder / "game.json").ended in ("terminated", "truncated")
-    results = results_of(folder)
-    assert [(r["opponent"], r["games"]) for r in results] == [("random", 6), ("greedy", 6)]
+    found = score_of(folder)
+    again = score(str(folder), "mars-2", games=24)
+    assert (found["rating"], found["games"]) == (again.rating, again.games)
+    assert found["against"] == json.loads(json.dumps(again.plain))["against"]
     evaluations = rows_of(folder / "evaluations.csv")
-    assert list(evaluations[0]) == ["decisions", "seconds", "random", "greedy", "kept"]
+    assert list(evaluations[0]) == ["decisions", "seconds", "rating", "low", "high", "kept"]
     assert float(evaluations[-1]["decisions"]) > 0
     agent = load_agent(str(folder), Mars())
     assert agent.config["network"] == msgspec.to_builtins(SMALL)
@@ -121,12 +129,12 @@ def test_resume_goes_on(small_run, tmp_path):
 
 
 def test_an_interrupted_evaluation_does_not_count_as_training(tmp_path, monkeypatch):
-    def interrupted(agent, name):
+    def interrupted(agent, on_finished):
         time.sleep(0.5)
         raise Interrupted
 
     run = run_in(tmp_path, "random")
-    monkeypatch.setattr(run, "_rate", interrupted)
+    monkeypatch.setattr(run.measure, "measured", interrupted)
     run.begin()
     with pytest.raises(Interrupted):
         run.evaluate(small_network(), 1, "outcome")
@@ -167,7 +175,7 @@ def test_the_command_can_be_given_again(separate, tmp_path):
     assert again == arguments
 
 
-STILL = {"learning_rate": 0.0, "eval_games": 0}
+STILL = {"learning_rate": 0.0, "final_games": 0}
 """Arguments with which nothing is learned."""
 
 
@@ -191,7 +199,7 @@ def test_training_begins_with_a_network_of_another_table(run_by, tmp_path):
 
 
 def test_training_by_time(tmp_path):
-    folder = train(tiny(run=tmp_path / "run", steps=None, minutes=0.03, eval_games=0))
+    folder = train(tiny(run=tmp_path / "run", steps=None, minutes=0.03, final_games=0))
     assert float(rows_of(folder / "evaluations.csv")[-1]["seconds"]) == pytest.approx(1.8, abs=1)
 
 
@@ -199,7 +207,7 @@ def test_a_network_to_start_from_is_not_trained_to_imitate_greedy(run_by, tmp_pa
     """Unless that is asked for; random weights are."""
     start = run_by("ppo") / "network.safetensors"
     for name, given, share in (("default", {}, 0), ("given", {"imitation": 0.5}, 0.5)):
-        folder = trained("ppo", run=tmp_path / name, start=start, steps=2000, eval_games=0, **given)
+        folder = trained("ppo", run=tmp_path / name, start=start, steps=2000, final_games=0, **given)
         assert tomllib.loads((folder / "config.toml").read_text("utf-8"))["arguments"]["imitation"] == share
         first = rows_of(folder / "metrics.csv")[0]
         assert (float(first["imitation"]) > 0) == (share > 0)
@@ -219,7 +227,7 @@ def test_a_games_defaults_for_random_weights_are_not_those_of_a_start(tmp_path, 
 
 def test_the_pool_has_the_start_from_the_first_decision(run_by, tmp_path):
     start = run_by("ppo") / "network.safetensors"
-    folder = trained("ppo", run=tmp_path / "run", start=start, pool_share=1.0, steps=0, eval_games=0)
+    folder = trained("ppo", run=tmp_path / "run", start=start, pool_share=1.0, steps=0, final_games=0)
     checkpoint = load_file(folder / CHECKPOINT)
     for name, weights in NetworkAgent.load(start, Mars()).network.weights.items():
         np.testing.assert_array_equal(checkpoint[f"past.0.{name}"], weights)
@@ -276,27 +284,26 @@ TEAM = {"cooperative": "true"}
 )
 def test_training_for_any_game_and_table(trainer, game, num_players, options, tmp_path):
     capped = options | ({"max_decisions": "60"} if game == "mars" else {})
-    few = {"steps": 512, "game": game, "num_players": num_players, "options": capped, "eval_games": 0}
+    few = {"steps": 512, "game": game, "num_players": num_players, "options": capped, "final_games": 0}
     folder = trained(trainer, run=tmp_path / "run", **few)
     assert (folder / "network.safetensors").is_file()
     evaluation = rows_of(folder / "evaluations.csv")[-1]
     assert set(evaluation) == {"decisions", "seconds", "kept"} | (
-        {"team"} if options else {"random", "greedy"}
+        {"team"} if options else {"random", "greedy", "mcts:50"}
     )
 
 
 @pytest.mark.parametrize(("trainer", "pool"), [("sb3", {}), ("ppo", {"pool_share": 0.5})])
 def test_same_seed_same_training(trainer, pool, tmp_path):
-    folders = [trained(trainer, run=tmp_path / name, eval_games=0, seed=3, **pool) for name in "ab"]
+    folders = [trained(trainer, run=tmp_path / name, final_games=0, seed=3, **pool) for name in "ab"]
     one, other = map(parameters_of, folders)
     np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.long
 def test_training_learns_to_beat_random(tmp_path):
-    folder = train(Arguments("mars", run=tmp_path / "run", steps=100_000, eval_games=600))
-    result = results_of(folder)[0]
-    assert result["interval"][0] >= 0.95
+    folder = train(Arguments("mars", run=tmp_path / "run", steps=100_000, final_games=600))
+    assert score_of(folder)["interval"][0] > 500
 
 
 @pytest.mark.parametrize(
@@ -323,7 +330,6 @@ def test_a_checkpoint_of_another_training_is_refused(trainer, changes, run_by, t
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"panel": ("random", "grandmaster")}, "unknown agent 'grandmaster'"),
         ({"network": "deep"}, "network must be"),
         ({"options": {"reward": "margin"}}, "training sets the option reward itself"),
     ],
@@ -366,8 +372,8 @@ def test_refuses_arguments_out_of_range(make_arguments, wrong, message):
         make_arguments(**wrong)
 
 
-SMALLEST = "--envs 16 --channels 4 --hidden 16 --threads 1 --eval-games 0"
-LONG_EVALUATION = "--panel mcts:200 --panel-games 400 --evaluations 200"
+SMALLEST = "--envs 16 --channels 4 --hidden 16 --threads 1 --final-games 0"
+LONG_EVALUATION = "--evaluation-games 40000 --evaluations 200"
 
 
 @pytest.mark.parametrize(
@@ -384,7 +390,7 @@ def test_a_stopped_training_can_be_resumed(number, sign, words, tmp_path):
     with said.open("w") as errors:
         process = started(f"train mars {words} {SMALLEST} --run", folder, stderr=errors)
         deadline = time.monotonic() + 120
-        while not ((folder / sign).exists() or "evaluating against mcts:200, " in said.read_text("utf-8")):
+        while not ((folder / sign).exists() or "evaluating, " in said.read_text("utf-8")):
             assert process.poll() is None, said.read_text("utf-8")
             assert time.monotonic() < deadline
             time.sleep(0.05)
@@ -400,7 +406,7 @@ def test_a_stopped_training_can_be_resumed(number, sign, words, tmp_path):
 def test_runs_of_the_same_second_have_folders_of_their_own(trainer, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("time.strftime", lambda form: "20261201-120000")
-    folders = [trained(trainer, steps=0, seed=seed, eval_games=0) for seed in (1, 2)]
+    folders = [trained(trainer, steps=0, seed=seed, final_games=0) for seed in (1, 2)]
     assert [folder.name for folder in folders] == ["mars-20261201-120000", "mars-20261201-120000-2"]
     for folder, seed in zip(folders, (1, 2), strict=True):
         assert tomllib.loads((folder / "config.toml").read_text("utf-8"))["arguments"]["seed"] == seed
@@ -433,7 +439,7 @@ def test_tensorboard_has_each_step_once_after_a_kill(trainer, run_by, tmp_path):
     trained_on(trainer, folder, steps=3000)
     events = EventAccumulator(str(folder))
     events.Reload()
-    for name, group, key in (("metrics", "train", "seconds"), ("evaluations", "evaluation", "random")):
+    for name, group, key in (("metrics", "train", "seconds"), ("evaluations", "evaluation", "rating")):
         steps = [event.step for event in events.Scalars(f"{group}/{key}")]
         assert steps == [int(float(row["decisions"])) for row in rows_of(folder / f"{name}.csv")]
 
@@ -443,7 +449,7 @@ def test_tensorboard_has_each_step_once_after_a_kill(trainer, run_by, tmp_path):
 def test_a_training_that_diverges_stops_at_once(trainer, tmp_path):
     """With the last checkpoint, from which it can be continued."""
     folder = tmp_path / "run"
-    many = {"run": folder, "eval_games": 0, "evaluations": 0, "steps": 3000}
+    many = {"run": folder, "final_games": 0, "evaluations": 0, "steps": 3000}
     with pytest.raises(ValueError, match=r"diverged: .* learning rate, \S+, is probably too high") as error:
         trained(trainer, learning_rate=1e12, checkpoint_every=10**9, **many)
     assert float(re.search(r"at ([\d,]+) decisions losses", str(error.value))[1].replace(",", "")) < 1000
@@ -457,7 +463,7 @@ def test_a_training_that_diverges_stops_at_once(trainer, tmp_path):
 # --- what runs keep ---
 
 
-def test_a_change_of_the_panel_is_reported(tmp_path, capsys):
+def test_a_change_of_an_opponent_is_reported(tmp_path, capsys):
     other = tmp_path / "other.safetensors"
     shutil.copy(shipped(Mars())[2], other)
 
@@ -478,11 +484,11 @@ def test_networks_are_compared_by_their_games(tmp_path):
     run, said = run_in(tmp_path), []
     run.report = said.append
     assert not run._is_weaker(GreedyPolicy(), RandomPolicy())
-    assert said[-1] == "comparing with the kept network, 50 of 400"  # it was clear by then
+    assert said[-1] == "comparing with the kept network, 50 of 400 games"  # it was clear by then
     assert run._is_weaker(RandomPolicy(), GreedyPolicy())
     network = NetworkAgent(small_network(), "outcome")
     assert not run._is_weaker(network, network)  # half of the games: the later one is kept
-    assert said[-1].endswith("of 400")
+    assert said[-1].endswith("of 400 games")
 
 
 @pytest.mark.parametrize("compared", [True, False])
@@ -492,8 +498,9 @@ def test_the_best_network_is_kept(tmp_path, monkeypatch, compared):
     monkeypatch.setattr(type(run.arguments), "compared", compared)
     weaker = iter([True, False, True])
     monkeypatch.setattr(run, "_is_weaker", lambda agent, kept: next(weaker))
-    rates = {"random": iter([0.9, 0.9, 1.0, 0.8]), "greedy": iter([0.1, 0.3, 0.1, 0.4])}
-    monkeypatch.setattr(run, "_rate", lambda agent, name: next(rates[name]))
+    rates = zip([0.9, 0.9, 1.0, 0.8], [0.1, 0.3, 0.1, 0.4], strict=True)
+    found = iter([dict(zip(("random", "greedy"), each, strict=True)) for each in rates])
+    monkeypatch.setattr(run.measure, "measured", lambda agent, on_finished: next(found))
     kept = []
     for decisions in range(4):
         run.evaluate(small_network(), decisions, "outcome")
@@ -506,7 +513,7 @@ def test_the_best_network_is_kept(tmp_path, monkeypatch, compared):
     assert [row["greedy"] for row in again.past] == [0.1, 0.3, 0.1]
     assert [row["decisions"] for row in rows_of(tmp_path / "evaluations.csv")] == ["0.0", "1.0", "2.0"]
     again.close()
-    again = run_in(tmp_path)
+    again = run_in(tmp_path, "random", "greedy")
     again.rewind(0, 0.0)
     assert [row["greedy"] for row in again.past] == [0.1]
 

@@ -41,14 +41,13 @@ def url():
 
 
 @pytest.mark.parametrize("structured", [False, True])
-def test_a_whole_game(structured, url, tmp_path):
+def test_whole_games(structured, url, tmp_path):
     agent = SMALL + "&structured=true" * structured
-    where = {"tables": ("cacti-2",), "opponents": ("random",)}
-    arguments = evaluate.Arguments(agent, 2, **where, output=tmp_path, base_url=url)
-    table = evaluate.main(arguments)["tables"]["cacti-2"]
-    counts, lines = table["counts"], read(tmp_path / "transcript-cacti-2.jsonl")
+    arguments = evaluate.Arguments(agent, ("cacti-2",), games=16, output=tmp_path, base_url=url)
+    results = evaluate.main(arguments)["tasks"]["cacti-2"]
+    counts, lines = results["counts"], read(tmp_path / "transcript-cacti-2.jsonl")
     assert counts["decisions"] == counts["answers"] == len(lines) > 10
-    assert table["results"][0]["forfeits"] == 0
+    assert not any(each["forfeits"] for each in results["against"])
     assert counts["prompt_tokens"] > 500 * counts["answers"]
     if structured:
         assert counts["legal_at_once"] + counts["truncated"] == counts["answers"]

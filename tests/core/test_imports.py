@@ -78,7 +78,7 @@ def test_packages_are_imported_from_above(name):
     allowed = {
         "garden_core": set(),
         "garden_agents": {"garden_core"},
-        "benchmarks": {"garden_core", "garden_agents", *GAMES},
+        "benchmarks": {"garden_core", "garden_agents", "examples", *GAMES},
     }.get(package(name), {"garden_core"})
     if name.startswith("garden_agents.games."):
         allowed = allowed | set(GAMES)

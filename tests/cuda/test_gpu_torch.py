@@ -36,8 +36,8 @@ def test_rows_seats_and_answers_may_be_tensors():
 @pytest.mark.parametrize("network", ["flat", "board"])
 def test_a_training_learns_and_is_resumed(tmp_path, network):
     size = {"envs": 1024, "rollout": 16, "minibatch": 4096, "pool_share": 0.2}
-    panel = {"panel": ("random",), "panel_games": 20, "eval_games": 20}
-    settings = size | panel | {"device": "cuda", "network": network, "run": tmp_path / "run"}
+    few = {"evaluation_games": 20, "final_games": 20}
+    settings = size | few | {"device": "cuda", "network": network, "run": tmp_path / "run"}
     folder = ppo.train(ppo.Arguments("mars", steps=50_000, checkpoint_every=80_000, **settings))
     ppo.train(ppo.Arguments(resume=folder, steps=100_000))
     assert (folder / "evaluation.json").exists()

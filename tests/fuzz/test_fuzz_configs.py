@@ -11,8 +11,9 @@ import tomli_w
 from garden_agents.plots import plot
 from garden_agents.training.arguments import command_line, open_run
 from garden_agents.training.checkpoint import CHECKPOINT
+from garden_agents.training.measures import TeamScore, WinRates
+from garden_agents.training.ppo import Arguments
 from garden_agents.training.run_folder import Run
-from garden_agents.training.sb3 import Arguments
 from garden_agents.untrusted import is_built_in
 
 from cacti_env.cards import PACKAGED
@@ -28,10 +29,9 @@ def run_folder(folder):
     game = make("cacti", cards=DataFile("cards.toml", PACKAGED.read_text("utf-8")))
     run = object.__new__(Run)
     run.folder, run.game, run.command = folder, game, "garden train cacti"
-    run.past, run._digests = [], {}
-    run.arguments = Arguments(
-        "cacti", options={"cards": "cards.toml"}, panel=("random", "mcts:50"), minutes=2.0
-    )
+    run.past, run.measure = [], TeamScore(game, 1, 0)
+    pool = {"pool_share": 0.5, "pool_agents": ("greedy", "mcts:50")}
+    run.arguments = Arguments("cacti", options={"cards": "cards.toml"}, minutes=2.0, **pool)
     run.write_config()
     (folder / CHECKPOINT).write_bytes(b"")
     return tomllib.loads((folder / "config.toml").read_text("utf-8"))
@@ -43,7 +43,7 @@ def opened(folder):
     if run is not None:
         _, arguments, game, _ = run
         assert game.name in list_games()
-        assert all(map(is_built_in, arguments.panel))
+        assert all(map(is_built_in, arguments.pool_agents))
         assert arguments.hidden <= 16_384
         assert arguments.threads <= 1024
         assert all(label.isprintable() for label in game.labels)
@@ -71,10 +71,10 @@ def test_changed_and_damaged_configs(numbers, tmp_path):
 
 CLAIMS = [
     {"game": "os:system"},
-    {"panel": ["os:system"]},
-    {"panel": ["/tmp/network.safetensors"]},
-    {"panel": ["mcts:1000000000"]},
-    {"panel": ["mcts:9999999s"]},
+    {"pool_agents": ["os:system"]},
+    {"pool_agents": ["/tmp/network.safetensors"]},
+    {"pool_agents": ["mcts:1000000000"]},
+    {"pool_agents": ["mcts:9999999s"]},
     {"options": {"cards": "/dev/zero"}, "game": "botanicus"},
     {"options": {"max_decisions": "[" * 100_000}},
     {"hidden": 10**9},
@@ -140,7 +140,8 @@ def rewound(folder, tables):
     for name, content in tables.items():
         (folder / name).write_bytes(content)
     run = object.__new__(Run)
-    run.folder, run.panel, run.past, run.seconds_before = folder, ("random",), [], 0.0
+    run.folder, run.past, run.seconds_before = folder, [], 0.0
+    run.measure = WinRates(make("cacti"), 1, 0, ("random",), 1)
     run.rewind(100, 0.0)
 
 

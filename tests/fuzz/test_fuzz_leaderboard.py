@@ -1,46 +1,64 @@
-"""A leaderboard's files that a stranger made or that were damaged: tables, or a ValueError that names the file."""
+"""A leaderboard's files that a stranger made or that were damaged: entries, or a ValueError that names the file."""
 
-import shutil
+import json
 from pathlib import Path
 
 import fuzzing
 import pytest
-from garden_agents.evaluation.leaderboard import GAMES, rating_table, read_tables
-from processes import ROOT
+from entries import enter, made_up
+from garden_agents.evaluation.leaderboard import read_entries, table
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A leaderboard with one table and a few games."""
+    """A leaderboard's folder of a task, with an entry."""
     monkeypatch.chdir(tmp_path)
     folder = Path("leaderboard") / "cacti-2"
-    shutil.copytree(ROOT / folder, folder)
-    lines = (folder / GAMES).read_bytes().splitlines(keepends=True)
-    (folder / GAMES).write_bytes(b"".join(lines[:4]))
+    enter(folder, "mine", note="text", decisions=1, knowledge=True)
     return folder
 
 
-def read(folder, name):
-    """Whether the leaderboard is taken as it is."""
-    tables, error = fuzzing.outcome(lambda: read_tables(folder.parent), ValueError, names=name)
-    if error is None:
-        (table,) = tables
-        assert "\n| [" in rating_table(table)
-    return error is None
+def load(path):
+    """The table if the leaderboard is taken as it is, otherwise None."""
+    entries, error = fuzzing.outcome(
+        lambda: read_entries(path.parents[1]), ValueError, names=path.with_suffix("")
+    )
+    if error is not None:
+        return None
+    text = table(entries["cacti-2"])
+    assert "\n| [" in text
+    assert text.isprintable() or text.count("\n") == 2
+    return text
 
 
-@pytest.mark.parametrize("name", ["greedy.toml", GAMES])
+@pytest.mark.parametrize("kind", [".toml", ".json"])
 @fuzzing.each_block
-def test_damaged_bytes_and_pickles(folder, name, numbers):
-    path, whole = folder / name, (folder / name).read_bytes()
+def test_damaged_bytes(folder, kind, numbers):
+    path = folder / f"mine{kind}"
+    fuzzing.load_damaged(load, path, path.read_bytes(), numbers)
 
-    def load(path):
-        return read(folder, name) or None
 
-    fuzzing.load_damaged(load, path, whole, numbers)
-    for pickled in fuzzing.pickles(folder / "marker"):
+@fuzzing.each_block
+def test_changed_scores(folder, numbers):
+    """What is taken has the rating that its results make."""
+    path, content = folder / "mine.json", made_up("cacti-2", "mcts:5")
+    assert fuzzing.load_changed(load, path, content, lambda plain: json.dumps(plain).encode(), numbers) < len(
+        numbers
+    )
+
+
+@pytest.mark.parametrize("kind", [".toml", ".json"])
+def test_no_files(folder, kind):
+    path = folder / f"mine{kind}"
+    whole = path.read_bytes()
+    for special in fuzzing.special_paths(folder.parent.parent):
+        path.unlink()
+        path.symlink_to(special.absolute())
+        assert load(path) is None
+    path.unlink()
+    for pickled in fuzzing.pickles(Path("marker")):
         path.write_bytes(pickled)
-        assert not read(folder, name)
-    assert not (folder / "marker").exists()
+        assert load(path) is None
+    assert not Path("marker").exists()
     path.write_bytes(whole)
-    assert read(folder, name)
+    assert load(path)

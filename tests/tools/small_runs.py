@@ -36,11 +36,10 @@ SHORT = {
     "rollout": 32,
     "channels": 4,
     "hidden": 16,
-    "eval_games": 6,
+    "final_games": 24,
     "threads": 1,
     "checkpoint_every": 500,
-    "panel": ("random", "greedy"),
-    "panel_games": 4,
+    "evaluation_games": 6,
     "evaluations": 2,
 }
 """Arguments of a short training by PPO, with either trainer."""
@@ -54,9 +53,9 @@ def tiny_ppo(**changes) -> ppo.Arguments:
     return ppo.Arguments(**(SHORT | {"steps": 1000, "minibatch": 128} | changes))
 
 
-def results_of(folder: Path, name: str = "evaluation.json") -> list[dict]:
-    """Return the results in a file of a run."""
-    return json.loads((folder / name).read_text("utf-8"))["results"]
+def score_of(folder: Path) -> dict:
+    """Return the final rating of a run, see `garden_agents.Score`."""
+    return json.loads((folder / "evaluation.json").read_text("utf-8"))["score"]
 
 
 def parameters_of(folder: Path, game: str = "mars") -> np.ndarray:

@@ -18,8 +18,7 @@ trainer = "ppo"
 game = "cacti"
 minutes = 2.0
 seed = 7
-panel = ["random", "greedy"]
-panel_games = 31
+evaluation_games = 63
 [arguments.options]
 [game]
 name = "cacti"

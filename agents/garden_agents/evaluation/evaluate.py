@@ -1,111 +1,50 @@
-"""Evaluate an agent, such as a language model, on a fixed suite of games and opponents.
+"""Evaluate a language model in the benchmark's tasks: its ratings, and how many of its answers are legal.
 
-    garden evaluate openai:MODEL --games 20
+    garden evaluate openai:MODEL --task cacti-2
 
-The suite is the tables of `anchors.json`: games with a number of players, and opponents with their ratings on the
-leaderboard. The agent plays alone among copies of each opponent, in every seat of each deal. Its rating is the one that
-fits these results best.
+Ratings follow the protocol of `garden score` (`garden_agents.evaluation.score`), with all games that are allowed.
 
-A language model also writes a transcript into the folder of results, as does an agent `module:attribute` that takes an
+A language model also writes a transcript per task into the folder of results, as does an agent `module:attribute` that takes an
 argument `transcript`, and the same command continues an interrupted evaluation: answers in the transcript are not requested
-again (`garden_agents.text.TextAgent`). A folder is for one agent with its settings; other tables and opponents are added to it.
+again (`garden_agents.text.TextAgent`). A folder is for one agent with its settings; other tasks are added to it.
 """
 
 from __future__ import annotations
 
 import contextlib
 import datetime
-import functools
-import math
 import platform
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import msgspec
-import numpy as np
 import tyro
 
 from garden_agents.errors import one_line_errors
-from garden_agents.evaluation.ratings import Met, rate_against
+from garden_agents.evaluation.score import GAMES_OF_MODELS, Direct, most_games, scored, seed_of
+from garden_agents.evaluation.tasks import conditions, field_of, task_of, tasks
 from garden_agents.games import hints_of
 from garden_agents.identity import identity_of
-from garden_agents.matches.jobs import check, differences, digest_of
-from garden_agents.matches.meet import (
-    Result,
-    alone,
-    alone_shares,
-    independent_games,
-    places,
-    play,
-    result_of,
-    scores,
-    use_one_torch_thread,
-)
+from garden_agents.matches.jobs import check, differences
 from garden_agents.progress import progress_bar
-from garden_agents.registry import accepts, arguments_of, load_agent, make_game, maker_of
+from garden_agents.registry import accepts, arguments_of, load_agent, maker_of
 from garden_agents.text.agent import TextAgent
-from garden_agents.text.conversations import tokens_of
 from garden_agents.text.disguises import private_data
-from garden_agents.text.prompts import Message
+from garden_agents.text.estimate import announcement, cost_of_game
 from garden_core.checks import one_line
 from garden_core.files.disk import Lock, read_regular, write_atomically, write_json
 from garden_core.game import Game
-from garden_core.recorded.game_files import content_of
+from garden_core.registry import make
 
-ANCHORS = Path(__file__).with_name("anchors.json")
-RESULTS, PAGE, SETTINGS, TRANSCRIPT = (
-    "evaluation.json",
-    "evaluation.md",
-    "settings.json",
-    "transcript-{}.jsonl",
-)
+RESULTS, PAGE, SETTINGS = "evaluation.json", "evaluation.md", "settings.json"
+TRANSCRIPT = "transcript-{}.jsonl"
 WRONG = "illegal", "unreadable", "truncated", "late"  # answers that are not legal
 ADVICE = "choose another --output"
 LIMIT = 100_000_000  # largest file of results and of settings, bytes
-
-
-class Anchors(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A table of the suite: a game with a number of players, and its opponents.
-
-    Attributes:
-        game: the game's name.
-        num_players: number of players.
-        ratings: the opponents' ratings on the leaderboard, by name.
-    """
-
-    game: str
-    num_players: int
-    ratings: dict[str, float]
-
-
-def suite() -> dict[str, Anchors]:
-    """Return the tables of the suite by name, such as "cacti-2"."""
-    return msgspec.json.decode(ANCHORS.read_bytes(), type=dict[str, Anchors])
-
-
-class Conditions(msgspec.Struct):
-    """All on which the results in a table depend, besides `Settings`.
-
-    Attributes:
-        game, version, options, data: the game, see `garden_core.recorded.game_files`.
-        rules: digest of its compiled code.
-        agent, opponents: digests of the agent and of each opponent, see `garden_agents.identity`.
-        ratings: the opponents' ratings.
-    """
-
-    game: str
-    version: int
-    options: dict[str, Any]
-    data: str
-    rules: str
-    agent: str
-    opponents: dict[str, str]
-    ratings: dict[str, float]
 
 
 class Settings(msgspec.Struct):
@@ -116,7 +55,8 @@ class Settings(msgspec.Struct):
         text_agent: the settings of a language model, with its server, see `garden_agents.text.TextAgent.settings`; {} for others.
         disguise, private_cards, games, seed: arguments of the command.
         garden_envs: version of the package.
-        tables: by name.
+        tasks: by name the version, the properties of the game (`garden_agents.evaluation.tasks.conditions`), and digests of the game's
+            compiled rules and of the agent (`garden_agents.identity`).
     """
 
     agent: str
@@ -126,405 +66,243 @@ class Settings(msgspec.Struct):
     games: int
     seed: int
     garden_envs: str
-    tables: dict[str, Conditions]
-
-
-@dataclass
-class Meeting:
-    """The agent's games against one opponent.
-
-    Attributes:
-        result: wins and scores.
-        shares: the agent's share of the win in each seat of each deal.
-        counts: what a language model answered (`garden_agents.text.Counts`); empty for other agents.
-    """
-
-    result: Result
-    shares: list[list[float]]
-    counts: dict[str, float]
-
-
-def meet_opponent(
-    agent: str,
-    anchors: Anchors,
-    opponent: str,
-    games: int,
-    seed: int,
-    on_finished: Any,
-    arguments: Mapping[str, Any] = MappingProxyType({}),
-    private_cards: int | None = None,
-) -> Meeting:
-    """Play the agent, made with `arguments` (`load_agent`), against copies of an opponent."""
-    n = anchors.num_players
-    game = game_of(anchors, private_cards)
-    digest = digest_of("evaluate", seed, game.name, n, opponent)
-    seeds = [int.from_bytes(digest[at : at + 4]) for at in (0, 4, 8)]
-    own = load_agent(agent, game, seeds[0], private_cards is not None, arguments=arguments)
-    other = load_agent(opponent, game, seeds[1], private_cards is not None)
-    lineups = alone(-(-games // n) * n, n)
-    names = agent, opponent
-    states, forfeited, _ = play(game, (own, other), lineups, seeds[2], on_finished, n, names)
-    placed = places(game, states, forfeited)
-    result = result_of(names, placed, scores(game, states), forfeited)
-    counts = asdict(own.counts) if isinstance(own, TextAgent) else {}
-    return Meeting(result, alone_shares(placed).tolist(), counts)
-
-
-def game_of(anchors: Anchors, private_cards: int | None = None) -> Game:
-    """Return the game of a table of the suite, with other cards on request (`garden_agents.text.private_data`)."""
-    game = make_game(anchors.game, anchors.num_players, {})
-    if private_cards is None:
-        return game
-    if hints_of(game).private_data is None:
-        raise ValueError(f"{game.name} has no cards for --private-cards: name other --tables")
-    return type(game)(num_players=anchors.num_players, **private_data(game, private_cards))
+    tasks: dict[str, dict[str, Any]]
 
 
 @dataclass
 class Arguments:
-    """Evaluate an agent, such as a language model, on a fixed suite: legal answers, wins and rating."""
+    """Evaluate an agent, such as a language model, in the benchmark's tasks: legal answers, wins and rating."""
 
     agent: tyro.conf.Positional[str]
     """openai:MODEL, a language model behind a server, module:attribute of another one (garden_agents.text.TextAgent), or any agent as in the arena"""
-    games: int = 20
-    """games against each opponent of each table, rounded up to a multiple of the number of players"""
-    tables: tuple[str, ...] = ()
-    """tables of the suite, such as cacti-2; all if not given"""
-    opponents: tuple[str, ...] = ()
-    """opponents, such as random greedy; all of a table if not given"""
+    task: tuple[str, ...] = ()
+    """tasks, such as cacti-2; all if none is given"""
+    games: int = GAMES_OF_MODELS
+    """largest number of games in a task; at least one deal against each member of its field is played"""
     disguise: int | None = None
     """seed of other names for everything in the games, for a language model"""
     private_cards: int | None = None
-    """seed of other cards, which no model has seen; not for Mars, which has none: name --tables"""
+    """seed of other cards, which no model has seen; not for Mars, which has none: name --task"""
     base_url: str | None = None
     """address of the server of openai:MODEL, such as http://localhost:8000/v1; OPENAI_BASE_URL, or OpenAI's, if not given"""
     dry_run: bool = False
-    """send nothing: count the prompts and their tokens of a language model in games of random actions"""
+    """send nothing: estimate prompts and tokens of a language model from games of random actions"""
     seed: int = 0
     """seed of the games and of the agents' choices"""
     output: Path = Path("evaluation")
-    """folder for evaluation.json, evaluation.md and the transcripts; another one for each model and setting; results of
-    other tables and opponents in it are kept"""
+    """folder for evaluation.json, evaluation.md and the transcripts; another one for each model and setting; results in
+    other tasks are kept"""
 
 
 @one_line_errors("stopped; the same command continues, as the answers are in the transcript")
 def main(arguments: Arguments) -> dict[str, Any]:
-    """Play the suite, write results and page, and print the page.
+    """Play in the tasks, write results and page, and print the page.
+
+    Returns:
+        The content of evaluation.json; with `dry_run` a `garden_agents.text.estimate.Cost` by task.
 
     Raises:
         SystemExit: for arguments that are not valid, after Ctrl-C, or if the agent fails, as when its server does not answer.
     """
     a = arguments
-    check(a.games, 1, a.opponents, a.seed)
-    tables = suite()
-    _check_known(a.tables, [*tables])
-    chosen = {name: tables[name] for name in a.tables or tables}
-    _check_known(
-        a.opponents, [*dict.fromkeys(name for anchors in chosen.values() for name in anchors.ratings)]
-    )
-    pairs = [
-        (name, opponent)
-        for name, anchors in chosen.items()
-        for opponent in anchors.ratings
-        if opponent in (a.opponents or anchors.ratings)
-    ]
-    agent_arguments, takes_transcript = _agent_arguments(a)
+    check(a.games, 1, seed=a.seed)
+    games = {name: _game_in(name, a.private_cards) for name in a.task or tasks()}
+    given, takes_transcript = _agent_arguments(a)
     if a.dry_run:
-        return _dry_run(a, {pair: tables[pair[0]] for pair in pairs}, agent_arguments)
+        return _dry_run(a, games, given)
     a.output.mkdir(parents=True, exist_ok=True)
     with contextlib.closing(Lock(a.output)):
-        return _evaluated(a, tables, pairs, agent_arguments, takes_transcript)
+        return _evaluated(a, games, given, takes_transcript)
 
 
-def _evaluated(
-    a: Arguments,
-    tables: dict[str, Anchors],
-    pairs: list[tuple[str, str]],
-    agent_arguments: dict[str, Any],
-    takes_transcript: bool,
-) -> dict[str, Any]:
-    """Play the pairs of tables and opponents, and add them to the results in the folder; return these."""
-    written, met = _read(a.output)
-    kept = (
-        []
-        if written is None
-        else [(name, o) for name in written.tables for o in written.tables[name].opponents]
-    )
-    for name, opponent in kept:
-        if name not in tables or opponent not in tables[name].ratings:
-            raise ValueError(
-                f"{a.output} has results in {name} against {opponent}, which is not in the suite; {ADVICE}"
-            )
-    settings, unseen = _settings(a, [*dict.fromkeys([*pairs, *kept])], agent_arguments)
-    _check_same(a.output, written, settings, met)
-    write_atomically(
-        a.output / SETTINGS, msgspec.json.format(msgspec.json.encode(settings), indent=1) + b"\n"
-    )
-    others = [
-        (name, m.result.opponent) for name in met for m in met[name] if (name, m.result.opponent) not in pairs
-    ]
-    if unseen and others:
-        print(
-            f"{a.agent} can change unseen, as {unseen}; {a.output} keeps its results in "
-            f"{', '.join(f'{name} against {opponent}' for name, opponent in others)}",
-            file=sys.stderr,
-        )
-    if isinstance(model := settings.text_agent.get("model"), dict):
-        print(
-            f"asking {model.get('name')} at {model.get('server')}; --dry-run counts its prompts",
-            file=sys.stderr,
-        )
-    use_one_torch_thread()
-    total = sum(-(-a.games // tables[name].num_players) * tables[name].num_players for name, _ in pairs)
-    with progress_bar(total=total, unit="game") as bar:
-        for name, opponent in pairs:
-            bar.set_description(f"{name} against {opponent}")
-            given = {"transcript": a.output / TRANSCRIPT.format(name)} if takes_transcript else {}
-            given |= agent_arguments
-            try:
-                meeting = meet_opponent(
-                    a.agent, tables[name], opponent, a.games, a.seed, bar.update, given, a.private_cards
-                )
-            except RuntimeError as error:
-                kept_answers = "; its answers so far are in the transcript: once this is mended, the same command continues"
-                raise ValueError(f"{error}{kept_answers * takes_transcript}") from error
-            met[name] = [*(m for m in met.get(name, []) if m.result.opponent != opponent), meeting]
-    in_order = {
-        name: [m for opponent in anchors.ratings for m in met[name] if m.result.opponent == opponent]
-        for name, anchors in tables.items()
-        if name in met
-    }
-    evaluation = {
-        **{key: value for key, value in msgspec.to_builtins(settings).items() if key != "tables"},
-        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-        "versions": {"python": platform.python_version(), "garden-envs": version("garden-envs")},
-        "tables": {name: _table(tables[name], meetings) for name, meetings in in_order.items() if meetings},
-    }
-    write_json(a.output / RESULTS, evaluation)
-    page = page_of(evaluation)
-    write_atomically(a.output / PAGE, page.encode())
-    print(page, end="", flush=True)
-    return evaluation
+def _game_in(name: str, private_cards: int | None) -> Game:
+    """Return the game of a task, with other cards on request (`garden_agents.text.private_data`)."""
+    task = task_of(name)
+    game = task.make()
+    if private_cards is None:
+        return game
+    if hints_of(game).private_data is None:
+        raise ValueError(f"{game.name} has no cards for --private-cards: name other --task")
+    return make(task.game, **task.options | private_data(game, private_cards))
 
 
 def _agent_arguments(arguments: Arguments) -> tuple[dict[str, Any], bool]:
     """Return the arguments to make the agent with, and whether it also takes a transcript.
 
     Raises:
-        ValueError: if it takes no argument `disguise`, and the command has one.
+        ValueError: if it does not take `disguise` or `base_url`, and the command has one.
     """
     a = arguments
-    make, named = maker_of(a.agent), arguments_of(a.agent)
+    maker, named = maker_of(a.agent), arguments_of(a.agent)
     given = {"disguise": a.disguise, "base_url": a.base_url}
     given = {key: value for key, value in given.items() if value is not None}
     for key in given:
-        if key in named or make is None or not accepts(make, key):
+        if key in named or maker is None or not accepts(maker, key):
             why = "names one itself" if key in named else f"takes no argument {key}"
             raise ValueError(f"--{key.replace('_', '-')} cannot be passed to {a.agent}, which {why}")
-    takes_transcript = make is not None and accepts(make, "transcript") and "transcript" not in named
-    return given, takes_transcript
+    return given, maker is not None and accepts(maker, "transcript") and "transcript" not in named
 
 
-def _dry_run(
-    arguments: Arguments, pairs: dict[tuple[str, str], Anchors], agent_arguments: dict[str, Any]
-) -> dict[str, Any]:
-    """Count and print prompts and tokens by table, without asking a language model; return them by table."""
-    a, counts = arguments, {name: [0.0, 0.0] for name, _ in pairs}
-    make = maker_of(a.agent)
-    if make is not None and accepts(make, "base_url") and "base_url" not in arguments_of(a.agent):
-        agent_arguments = {"base_url": "http://127.0.0.1/v1"} | agent_arguments  # needs no key
-    for (name, opponent), anchors in pairs.items():
-        n, game = anchors.num_players, game_of(anchors, a.private_cards)
-        own = load_agent(a.agent, game, a.seed, arguments=agent_arguments)
+def _dry_run(a: Arguments, games: Mapping[str, Game], given: dict[str, Any]) -> dict[str, Any]:
+    """Print about how many prompts and tokens the games of each task take; return them by task."""
+    maker, costs, rows = maker_of(a.agent), {}, []
+    if maker is not None and accepts(maker, "base_url") and "base_url" not in arguments_of(a.agent):
+        given = {"base_url": "http://127.0.0.1/v1"} | given  # needs no key
+    for name, game in games.items():
+        own = load_agent(a.agent, game, a.seed, arguments=given)
         if not isinstance(own, TextAgent):
             raise TypeError(f"--dry-run is for language models, not {a.agent}")
-        tokens: list[int] = []
-        own.complete, own.structured = functools.partial(_any_action, tokens), True
-        other = load_agent(opponent, game, a.seed, a.private_cards is not None)
-        play(game, (own, other), alone(n, n), a.seed, rotations=n)
-        games = -(-a.games // n) * n
-        for at, count in enumerate((len(tokens), sum(tokens))):
-            counts[name][at] += count * games / n
-    rows = [[name, f"{prompts:,.0f}", f"{tokens:,.0f}"] for name, (prompts, tokens) in counts.items()]
-    print("\n".join(_markdown(["table", "prompts", "tokens of prompts, about"], rows)), flush=True)
-    return counts
+        number, cost = most_games(field_of(name), game.num_players, a.games), cost_of_game(own, a.seed)
+        costs[name] = cost._replace(prompts=number * cost.prompts, tokens=number * cost.tokens)
+        rows.append([name, f"{number}", *(f"{each:,.0f}" for each in costs[name])])
+    head = ["task", "games", "prompts, about", "tokens of prompts, about"]
+    print("\n".join(_markdown(head, rows)), flush=True)
+    return costs
 
 
-def _any_action(tokens: list[int], messages: list[Message], schema: dict[str, Any]) -> str:
-    """Answer with the first legal action, a random one; append the prompt's number of tokens to `tokens`."""
-    tokens.append(tokens_of(messages))
-    return f"ACTION: {schema['properties']['action']['enum'][0]}"
+def _evaluated(
+    a: Arguments, games: Mapping[str, Game], given: dict[str, Any], takes_transcript: bool
+) -> dict[str, Any]:
+    """Play in the tasks, and add the results to those in the folder; return all of them."""
+    written, results = _read(a.output)
+    kept = [] if written is None else [name for name in written.tasks if name in tasks()]
+    settings, unseen = _settings(a, [*dict.fromkeys([*games, *kept])], given)
+    _check_same(a.output, written, settings, results)
+    write_json(a.output / SETTINGS, msgspec.to_builtins(settings))
+    if unseen and (others := ", ".join(name for name in results if name not in games)):
+        warning = f"{a.agent} can change unseen, as {unseen}; {a.output} keeps its results in {others}"
+        print(warning, file=sys.stderr)
+    for name, game in games.items():
+        transcript = {"transcript": a.output / TRANSCRIPT.format(name)} if takes_transcript else {}
+        results[name] = _played(a, name, game, given, transcript)
+        evaluation = {
+            **msgspec.to_builtins(settings),
+            "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+            "python": platform.python_version(),
+            "tasks": {each: results[each] for each in tasks() if each in results},
+        }
+        write_json(a.output / RESULTS, evaluation)
+        page = page_of(evaluation)
+        write_atomically(a.output / PAGE, page.encode())
+    print(page, end="", flush=True)
+    return evaluation
 
 
-def _settings(
-    arguments: Arguments, pairs: Sequence[tuple[str, str]], agent_arguments: Mapping[str, Any]
-) -> tuple[Settings, str]:
-    """Return all on which the results in `pairs`, tables and opponents, depend, and why the agent can change unseen, or ""."""
-    a, suite_tables, tables, unseen, own = arguments, suite(), {}, "", None
-    for name in dict.fromkeys(name for name, _ in pairs):
-        anchors = suite_tables[name]
-        game, private = game_of(anchors, a.private_cards), a.private_cards is not None
-        opponents = [opponent for table, opponent in pairs if table == name]
-        identity = identity_of(a.agent, game, private, agent_arguments)
-        unseen = unseen or identity.unseen
-        if own is None:
-            own = load_agent(a.agent, game, 0, private, arguments=agent_arguments)
-        tables[name] = Conditions(
-            **{key: value for key, value in content_of(game).items() if key != "data_files"},
-            rules=game.state_dtype.descr[-1][0],
-            agent=identity.digest,
-            opponents={each: identity_of(each, game, private).digest for each in opponents},
-            ratings=anchors.ratings,
-        )
+def _played(
+    a: Arguments, name: str, game: Game, given: Mapping[str, Any], transcript: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Play in a task; return the results as plain JSON values, for which None stands for an infinite bound."""
+    field, n, private = field_of(name), game.num_players, a.private_cards is not None
+    seed, number = seed_of(field, a.seed), most_games(field, n, a.games)
+    own = load_agent(a.agent, game, seed, private, arguments={**given, **transcript})
+    if isinstance(own, TextAgent):
+        print(announcement(own, name, number), file=sys.stderr)
+    with progress_bar(total=number, unit="game", desc=name) as bar:
+        played = Direct(game, a.agent, own, seed, private, bar.update)
+        try:
+            score = scored(played, a.agent, field, a.games, precision=0, seed=a.seed)
+        except RuntimeError as error:
+            kept = (
+                "; its answers so far are in the transcript: once this is mended, the same command continues"
+            )
+            raise ValueError(f"{error}{kept * bool(transcript)}") from error
+    gave_up = dict.fromkeys(score.results, 0)
+    for job, results in played.done.items():
+        gave_up[job.opponent] += sum(seat == each % n for each, seat in results.forfeits)
+    return score.plain | {
+        "counts": asdict(own.counts) if isinstance(own, TextAgent) else {},
+        "against": [asdict(each) | {"forfeits": gave_up[each.agent]} for each in score.against],
+    }
+
+
+def _settings(a: Arguments, names: Sequence[str], given: Mapping[str, Any]) -> tuple[Settings, str]:
+    """Return all on which the results in some tasks depend, and why the agent can change unseen, or ""."""
+    of_tasks, unseen, own, private = {}, "", None, a.private_cards is not None
+    for name in names:
+        game = _game_in(name, a.private_cards)
+        identity = identity_of(a.agent, game, private, given)
+        unseen, own = identity.unseen, own or load_agent(a.agent, game, 0, private, arguments=given)
+        digests = {"rules": game.state_dtype.descr[-1][0], "agent": identity.digest}
+        of_tasks[name] = {"version": task_of(name).version, "game": conditions(game), **digests}
     text_agent = own.settings if isinstance(own, TextAgent) else {}
-    varied = a.disguise, a.private_cards
-    return Settings(a.agent, text_agent, *varied, a.games, a.seed, version("garden-envs"), tables), unseen
+    given_by_command = a.disguise, a.private_cards, a.games, a.seed
+    return Settings(a.agent, text_agent, *given_by_command, version("garden-envs"), of_tasks), unseen
 
 
-def _read(folder: Path) -> tuple[Settings | None, dict[str, list[Meeting]]]:
-    """Return the settings in a folder, None if there are none, and the meetings by table.
+def _read(folder: Path) -> tuple[Settings | None, dict[str, Any]]:
+    """Return the settings in a folder, None if there are none, and the results by task.
 
     Raises:
         ValueError: if a file is damaged.
     """
-    path = folder / SETTINGS
+    path, results = folder / SETTINGS, {}
     try:
         written = msgspec.json.decode(read_regular(path, LIMIT), type=Settings) if path.exists() else None
         path = folder / RESULTS
-        met = _meetings(msgspec.json.decode(read_regular(path, LIMIT))) if path.exists() else {}
+        if path.exists():
+            evaluation = msgspec.json.decode(read_regular(path, LIMIT))
+            results = evaluation["tasks"]
+            page_of(evaluation)  # which needs all of it
     except OSError as error:
         raise ValueError(f"{path} cannot be read: {error.strerror}; {ADVICE}") from None
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise ValueError(f"{path} is damaged, or of another version: {one_line(error)}; {ADVICE}") from None
-    return written, met
+    return written, results
 
 
-def _check_same(
-    folder: Path, written: Settings | None, settings: Settings, met: Mapping[str, Sequence[Meeting]]
-) -> None:
+def _check_same(folder: Path, written: Settings | None, settings: Settings, results: Iterable[str]) -> None:
     """Raise ValueError if a folder has an evaluation with other settings, which it names, or results without settings."""
-    tables = {} if written is None else written.tables
-    for name, opponent in [(each, m.result.opponent) for each in met for m in met[each]]:
-        if name not in tables or opponent not in tables[name].opponents:
-            raise ValueError(
-                f"{folder} has results in {name} against {opponent}, but {SETTINGS} has no settings of them; {ADVICE}"
-            )
-    if written is None:
-        return
-    old, new = msgspec.to_builtins(written), msgspec.to_builtins(settings)
-    new["tables"] = {name: new["tables"][name] for name in tables}
-    for name in tables:
-        digests = new["tables"][name]["opponents"]
-        new["tables"][name]["opponents"] = {each: digests[each] for each in tables[name].opponents}
-    if differ := differences(old, new):
+    old, new = msgspec.to_builtins((written, settings))
+    known = old["tasks"] if old else {}
+    if unknown := [one_line(name) for name in results if name not in known]:
+        found = f"{folder} has results in {', '.join(unknown)}, but {SETTINGS} has no settings of them"
+        raise ValueError(f"{found}; {ADVICE}")
+    new["tasks"] = {name: new["tasks"].get(name) for name in known}
+    if old and (differ := differences(old, new)):
         raise ValueError(f"{folder} has another evaluation, see {SETTINGS}: {'; '.join(differ)}; {ADVICE}")
-
-
-def _meetings(evaluation: Any) -> dict[str, list[Meeting]]:
-    """Return the meetings in a file of results by table."""
-    return {
-        name: [
-            Meeting(
-                msgspec.convert(row, Result),
-                msgspec.convert(row["shares"], list[list[float]]),
-                msgspec.convert(row["counts"], dict[str, int | float]),
-            )
-            for row in table["results"]
-        ]
-        for name, table in evaluation["tables"].items()
-    }
-
-
-def _check_known(names: tuple[str, ...], known: list[str]) -> None:
-    for name in names:
-        if name not in known:
-            raise ValueError(f"{one_line(name, 80)} is not in the suite, which has {', '.join(known)}")
-
-
-def _table(anchors: Anchors, meetings: list[Meeting]) -> dict[str, Any]:
-    """Return the results of a table as plain JSON values."""
-    ratings = [anchors.ratings[meeting.result.opponent] for meeting in meetings]
-    rating, low, high = rate_against(
-        [
-            Met(r, m.result.win_rate, independent_games(np.array(m.shares)))
-            for r, m in zip(ratings, meetings, strict=True)
-        ],
-        anchors.num_players,
-    )
-    counts = {key: sum(m.counts[key] for m in meetings) for key in meetings[0].counts}
-    return {
-        "rating": rating if math.isfinite(high - low) else None,
-        "interval": [value if math.isfinite(value) else None for value in (low, high)],
-        "anchors": anchors.ratings,
-        "counts": counts,
-        "results": [asdict(m.result) | {"counts": m.counts, "shares": m.shares} for m in meetings],
-    }
 
 
 # --- the page ---
 
 
 def page_of(evaluation: dict[str, Any]) -> str:
-    """Return the results as a page of Markdown."""
-    disguised = "" if evaluation["disguise"] is None else f", disguised with seed {evaluation['disguise']}"
-    if evaluation["private_cards"] is not None:
-        disguised += f", other cards with seed {evaluation['private_cards']} (the opponents' ratings are those with the packaged ones)"
+    """Return the content of evaluation.json as a page of Markdown."""
+    e = evaluation
+    changed = "" if e["disguise"] is None else f", disguised with seed {e['disguise']}"
+    if e["private_cards"] is not None:
+        changed += f", other cards with seed {e['private_cards']} (the opponents' ratings are those with the packaged ones)"
+    head = ["task", "rating (95 % interval)", "games", "decisions", "legal at once", *WRONG]
+    head += ["without a legal answer", "tokens per decision", "seconds per decision"]
     lines = [
-        f"# Evaluation of `{one_line(evaluation['agent'])}`",
+        f"# Evaluation of `{one_line(e['agent'])}`\n",
+        f"garden-envs {e['garden_envs']}, {e['date']}, at most {e['games']} games in a task, seed {e['seed']}{changed}.\n",
+        *_markdown(head, [_summary(name, results) for name, results in e["tasks"].items()]),
         "",
-        f"garden-envs {evaluation['versions']['garden-envs']}, {evaluation['date']}, seed {evaluation['seed']}{disguised}.",
-        "",
-    ]
-    head = [
-        "table",
-        "rating (95 % interval)",
-        "decisions",
-        "legal at once",
-        *WRONG,
-        "without a legal answer",
-        "tokens per decision",
-        "seconds per decision",
-    ]
-    lines += _markdown(head, [_summary(name, table) for name, table in evaluation["tables"].items()])
-    lines += [
-        "",
-        "Ratings are on the leaderboard's scale: `random` has 0, and 400 points more mean finishing ahead ten times as often.",
+        "Ratings are on the benchmark's scale: `random` has 0, and 400 points more mean finishing ahead ten times as often.",
         "Answers are legal, illegal (an action that is not allowed now, or a number that is not in the list), unreadable (no action, or several),",
         "truncated (cut off at the limit of tokens) or late; all but the legal ones are repeated (`retries`).",
         "Without a legal answer, the agent forfeits the game, or acts at random if it is set so (`fallback`).",
-        "Intervals do not include the uncertainty of the opponents' ratings.",
         "",
     ]
-    rows = [
-        [
-            name,
-            r["opponent"],
-            f"{table['anchors'][r['opponent']]:.0f}",
-            f"{r['games']}",
-            _share(r),
-            f"{r['forfeits']}",
-        ]
-        for name, table in evaluation["tables"].items()
-        for r in table["results"]
-    ]
-    lines += _markdown(["table", "opponent", "its rating", "games", "wins (95 % interval)", "forfeits"], rows)
-    return "\n".join(lines) + "\n"
+    rows = [_against(name, each) for name, results in e["tasks"].items() for each in results["against"]]
+    head = ["task", "opponent", "its rating", "games", "wins (95 % interval)", "expected", "forfeits"]
+    return "\n".join(lines + _markdown(head, rows)) + "\n"
 
 
-def _summary(name: str, table: dict[str, Any]) -> list[str]:
-    low, high = table["interval"]
+def _summary(name: str, results: dict[str, Any]) -> list[str]:
+    """Return a task's row of the first table; a rating is infinite on a side where the agent won, or lost, all games."""
+    low, high = results["interval"]
     if low is None or high is None:
-        rating = "–" if low is high else f"below {high:.0f}" if low is None else f"above {low:.0f}"
+        rating = f"below {round(high)}" if low is None else f"above {round(low)}"
     else:
-        rating = f"{table['rating']:.0f} ({low:.0f} … {high:.0f})"
-    counts = table["counts"]
+        rating = f"{round(results['rating'])} ({round(low)} … {round(high)})"
+    first, counts = [name, rating, f"{results['games']}"], results["counts"]
     made = counts.get("decisions")
     if not made:
-        return [name, rating, *["–"] * (5 + len(WRONG))]
+        return [*first, *["–"] * (5 + len(WRONG))]
     tokens = counts["prompt_tokens"] + counts["completion_tokens"]
     return [
-        name,
-        rating,
+        *first,
         f"{made}",
         f"{counts['legal_at_once'] / made:.1%}",
         *(f"{counts[outcome]}" for outcome in WRONG),
@@ -534,9 +312,11 @@ def _summary(name: str, table: dict[str, Any]) -> list[str]:
     ]
 
 
-def _share(result: dict[str, Any]) -> str:
-    low, high = result["interval"]
-    return f"{result['win_rate']:.0%} ({low:.0%} … {high:.0%})"
+def _against(name: str, each: dict[str, Any]) -> list[str]:
+    """Return an opponent's row of the second table."""
+    low, high = each["interval"]
+    wins = f"{each['win_rate']:.0%} ({low:.0%} … {high:.0%})", f"{each['expected']:.0%}"
+    return [name, f"`{each['agent']}`", f"{each['rating']}", f"{each['games']}", *wins, f"{each['forfeits']}"]
 
 
 def _markdown(head: list[str], rows: list[list[str]]) -> list[str]:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import sys
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import tyro
@@ -21,12 +22,15 @@ import tyro
 from garden_agents.errors import one_line_errors
 from garden_agents.evaluation.ratings import Met, chances, rate_against
 from garden_agents.evaluation.tasks import Field, Member, field_of, task_of, tasks
+from garden_agents.identity import weights_digest
 from garden_agents.matches.jobs import CORES, check, digest_of
 from garden_agents.matches.meet import alone_shares, independent_games, interval_of
-from garden_agents.matches.pairs import BLOCK, Games, Job, JobResults, play_block
+from garden_agents.matches.pairs import BLOCK, Games, Job, JobResults, finished_jobs, play_block
 from garden_agents.plots import COLOURS, plot
 from garden_agents.progress import progress_bar
 from garden_agents.registry import load_agent
+from garden_agents.text.agent import TextAgent
+from garden_agents.text.estimate import announcement
 from garden_core.batch.policies import Policy
 from garden_core.checks import one_line
 from garden_core.files.disk import write_json
@@ -34,12 +38,15 @@ from garden_core.game import Game
 
 GAMES, PRECISION = 4000, 25.0
 """Defaults: the largest number of games, and half the width of the interval, by chance alone, at which games end."""
+GAMES_OF_MODELS = 40
+"""Default of the commands for the largest number of games of a language model."""
 NEAREST = 4
 PILOT = 40  # largest number of deals of the pilot against each member
 SURPRISE = 3.0  # standard errors
 
 
-class Against(NamedTuple):
+@dataclass(frozen=True)
+class Against:
     """The agent's games against a member of the field.
 
     Attributes:
@@ -92,6 +99,12 @@ class Score:
     seed: int
     against: tuple[Against, ...]
     results: dict[str, tuple[str, ...]]
+
+    @property
+    def plain(self) -> dict[str, Any]:
+        """The score as plain JSON values; an infinite end of the interval is None."""
+        ends = [end if math.isfinite(end) else None for end in self.interval]
+        return asdict(self) | {"interval": ends}
 
     @property
     def surprises(self) -> list[Against]:
@@ -367,8 +380,8 @@ class Arguments:
     """the agent: a run's folder, a network's file, module:attribute, program:COMMAND, openai:MODEL, greedy, mcts:400, …"""
     task: tuple[str, ...] = ()
     """tasks, such as cacti-2; all that the agent can play if none is given"""
-    games: int = GAMES
-    """largest number of games in a task"""
+    games: int | None = None
+    """largest number of games in a task; 4000 if not given, or 40 for a language model"""
     precision: float = PRECISION
     """no more games are played once the interval, by chance alone, is this number of points up and down; the field's misfit comes on top"""
     seed: int = 0
@@ -390,22 +403,44 @@ def main(arguments: Arguments) -> list[Score]:
     a.output.mkdir(parents=True, exist_ok=True)
     for name in a.task or _playable(a.agent):
         stem = a.output / f"{name}-{re.sub(r'[^A-Za-z0-9.~]+', '-', a.agent).strip('-')[-60:]}"
-        with progress_bar(total=a.games, unit="game", desc=name) as bar:
+        own = load_agent(a.agent, task_of(name).make(), a.seed)
+        games = _games(a, name, own)
+        with progress_bar(total=games, unit="game", desc=name) as bar:
             one = score(
                 a.agent,
                 name,
-                a.games,
+                games,
                 a.precision,
                 a.seed,
                 a.processes,
                 stem.with_name(f"{stem.name}.games.jsonl"),
                 bar.update,
             )
-        write_json(stem.with_name(f"{stem.name}.json"), asdict(one) | {"garden-envs": version("garden-envs")})
+        about = {
+            "weights": weights_digest(own),
+            "garden-envs": version("garden-envs"),
+        }
+        write_json(stem.with_name(f"{stem.name}.json"), one.plain | about)
         picture(stem.with_name(f"{stem.name}.png"), one)
         print(table(one), flush=True)
         found.append(one)
     return found
+
+
+def most_games(field: Field, num_players: int, games: int) -> int:
+    """Return the largest number of games of a score: `games`, or a deal against each member if these are more."""
+    return max(games, num_players * len(field.members))
+
+
+def _games(arguments: Arguments, task: str, own: Policy) -> int:
+    """Return the largest number of games in a task; print, for a language model, what they cost, before anything is sent."""
+    a = arguments
+    if not isinstance(own, TextAgent):
+        return GAMES if a.games is None else a.games
+    games = GAMES_OF_MODELS if a.games is None else a.games
+    most = most_games(field_of(task), task_of(task).make().num_players, games)
+    print(announcement(own, task, most), file=sys.stderr)
+    return games
 
 
 def _playable(agent: str) -> list[str]:
@@ -424,3 +459,42 @@ def _playable(agent: str) -> list[str]:
     if not found:
         raise ValueError(f"{agent} can play no task; {reason}")
     return found
+
+
+# --- for the leaderboard ---
+
+
+def possible(field: Field, results: Mapping[str, Sequence[str]], num_players: int) -> bool:
+    """Return whether results of an untrusted file can be those of a score: the digits, and the games in each block.
+
+    All members have a pilot of equal length, and the nearest ones equally many further blocks.
+    """
+    digits = re.compile(f"([0-{num_players}]{{{num_players}}})+")
+    if not all(blocks and all(map(digits.fullmatch, blocks)) for blocks in results.values()):
+        return False
+    nearest = _nearest(field, results, num_players)
+    games = {opponent: [len(block) for block in blocks] for opponent, blocks in results.items()}
+    pilot, *others = games[nearest[0]]
+    size = -(-BLOCK // num_players) * num_players
+    return (
+        pilot <= PILOT * num_players
+        and all(each == size for each in others[:-1])
+        and all(each <= size for each in others[-1:])
+        and all(each == [pilot, *(others if name in nearest else [])] for name, each in games.items())
+    )
+
+
+def blocks_of(found: Score) -> dict[Job, str]:
+    """Return the jobs of a score, and the digits of each, see `Score.results`."""
+    return {
+        Job(found.agent, opponent, number, len(block)): block
+        for opponent, blocks in found.results.items()
+        for number, block in enumerate(blocks)
+    }
+
+
+def play_again(found: Score, jobs: Sequence[Job], processes: int) -> Generator[tuple[Job, str], None, None]:
+    """Play jobs of a score again; yield each with its digits when it is finished. Raises as `score`."""
+    game, seed = task_of(found.task).make(), seed_of(field_of(found.task), found.seed)
+    for job, played in finished_jobs(game, jobs, seed, processes, unnamed=found.agent):
+        yield job, _digits(played, game.num_players)

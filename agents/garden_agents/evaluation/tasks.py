@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 from pathlib import Path
@@ -93,6 +94,17 @@ def task_of(name: str) -> Task:
     if name not in tasks():
         raise ValueError(f"there is no task {name}; tasks are {', '.join(tasks())}")
     return tasks()[name]
+
+
+def task_of_game(game: Game) -> str | None:
+    """Return the name of the task that a game belongs to with any reward; None if there is none."""
+    for name, task in tasks().items():
+        if task.game == game.name and type(made := task.make()) is type(game):
+            alike = game.with_options(reward=made.option_values["reward"])
+            with contextlib.suppress(ValueError):  # the game has changed since its field was rated
+                if field_of(name).game == msgspec.to_builtins(conditions(alike)):
+                    return name
+    return None
 
 
 def conditions(game: Game) -> dict[str, Any]:

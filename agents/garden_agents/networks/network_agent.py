@@ -177,6 +177,11 @@ def described_network(path: Path, made: Description, game: Game, allow_other_opt
     """
     needed = _interface(game)
     given = {key: getattr(made, key) for key in needed}
+    if made.game == game.name and made.version != game.version:
+        raise ValueError(
+            f"{path} was made for version {made.version} of {game.name}, and this is version {game.version}: train a network for this version "
+            "(garden train), or use the release of garden-envs that trained it"
+        )
     if given != needed:
         raise ValueError(f"{path} holds a network for {one_line(given)}, but {game} needs {needed}")
     if not allow_other_options:

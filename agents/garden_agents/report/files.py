@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import msgspec
 import numpy as np
 
+from garden_agents.evaluation.tasks import field_of, tasks
 from garden_agents.matches.meet import Result, wilson
 from garden_agents.plots import svg_plot
 from garden_agents.report.curves import learning_curves
@@ -21,6 +22,7 @@ from garden_agents.report.run_files import (
     EXPLOIT,
     KEPT,
     METRICS,
+    RATING,
     RESULTS,
     TEAM,
     Config,
@@ -36,10 +38,32 @@ LARGEST, LEAST = 1e15, 1e-30  # larger numbers are not drawn, smaller ones are 0
 T = TypeVar("T")
 
 
+class _Against(msgspec.Struct):
+    """Games against a member of a field, see `evaluation.score.Against`."""
+
+    agent: str
+    rating: float
+    games: int
+    win_rate: float
+    interval: tuple[float, float]
+
+
+class _Score(msgspec.Struct):
+    """A rating, see `evaluation.score.Score`."""
+
+    task: str
+    version: int
+    rating: float
+    interval: tuple[float | None, float | None]
+    games: int
+    against: list[_Against]
+
+
 class _Results(msgspec.Struct):
     """A file of results."""
 
-    results: list[Result]
+    results: list[Result] = []
+    score: _Score | None = None
     decisions: int = 0
 
 
@@ -77,9 +101,17 @@ class RunFiles:
         return max((float(table["decisions"][-1]) for table in tables), default=0.0)
 
     @property
-    def panel(self) -> list[str]:
-        """Names of the opponents in evaluations."""
+    def measured(self) -> list[str]:
+        """What evaluations measured: `RATING`, opponents, or `TEAM`."""
         return [name for name in self.evaluations if name not in ("decisions", "seconds", KEPT)][:MOST_AGENTS]
+
+    @property
+    def members(self) -> dict[str, float]:
+        """Ratings of the members of the task's field, by name; {} if the run's task is not known here."""
+        for name in self.config.measure:
+            if name in tasks():
+                return {member.agent: member.rating for member in field_of(name).members}
+        return {}
 
     @property
     def best(self) -> float | None:
@@ -94,12 +126,10 @@ class RunFiles:
         return _whole(options.get("num_players") if isinstance(options, dict) else None, 1, 1000)
 
     @property
-    def panel_games(self) -> int | None:
-        """Games against each agent in an evaluation, None if the config has none."""
-        games = _whole(self.config.arguments.get("panel_games"), 1, 10**9)
-        if games is None or self.num_players is None or self.panel == [TEAM]:
-            return games
-        return -(-games // self.num_players) * self.num_players
+    def games(self) -> int | None:
+        """Games against each opponent in an evaluation, None if the config has none."""
+        games, n = _whole(self.config.arguments.get("evaluation_games"), 1, 10**9), self.num_players
+        return games and n and -(-games // (n * max(1, len(self.measured)))) * n
 
 
 def _columns(path: Path, most: int) -> dict[str, np.ndarray]:
@@ -163,61 +193,87 @@ def _listed(values: Any) -> str:
 
 
 def final(run: RunFiles) -> str:
-    """Return the table of the final evaluation."""
-    rows = [
-        (
-            words(r.agent, 60),
-            words(r.opponent, 60),
-            f"{r.games:,}",
-            f"{r.win_rate:.1%}",
-            f"{r.interval[0]:.1%} … {r.interval[1]:.1%}",
-            f"{r.mean_score:.1f} : {r.opponents_mean_score:.1f}",
-            ", ".join(f"{won:.0%}" for won in r.by_seat[:20]),
-        )
-        for file in run.results
-        for r in file.results[:MOST_RESULTS]
-    ]
+    """Return the final evaluation: the rating, and win rates."""
+    head = ["agent", "against", "games", "win rate", "95 % interval"]
+    about = ""
+    rows: list[tuple[str, ...]] = []
+    for file in run.results:
+        if found := file.score:
+            low, high = (
+                f"{end:.0f}" if end is not None and abs(end) < LARGEST else "…" for end in found.interval
+            )
+            task = f"{words(found.task, 60)}, version {found.version}"
+            about = (
+                f"<p>Rating in {task}: {found.rating:.0f} ({low} to {high}), by {found.games:,} games.</p>"
+            )
+            rows += [
+                ("network", f"{words(each.agent, 60)} ({each.rating:.0f})", *_won(each))
+                for each in reversed(found.against[:MOST_RESULTS])
+            ]
+        rows += [
+            (
+                words(r.agent, 60),
+                words(r.opponent, 60),
+                *_won(r),
+                f"{r.mean_score:.1f} : {r.opponents_mean_score:.1f}",
+                ", ".join(f"{won:.0%}" for won in r.by_seat[:20]),
+            )
+            for r in file.results[:MOST_RESULTS]
+        ]
     wrong = "; ".join(run.errors[name] for name in (RESULTS, EXPLOIT) if name in run.errors)
     if not rows:
         return quiet(wrong or "There is none; it is played at the end of a training, unless turned off.")
-    head = ("agent", "against", "games", "win rate", "95 % interval", "mean scores", "win rate by seat")
-    return table(head, rows) + (quiet(wrong) if wrong else "")
+    if not about:
+        head += ["mean scores", "win rate by seat"]
+    return about + table(head, rows) + (quiet(wrong) if wrong else "")
+
+
+def _won(result: Result | _Against) -> tuple[str, str, str]:
+    """Return number of games, win rate and interval."""
+    low, high = result.interval
+    return f"{result.games:,}", f"{result.win_rate:.1%}", f"{low:.1%} … {high:.1%}"
 
 
 def evaluations(run: RunFiles) -> str:
     """Return the curves of the evaluations, over decisions and over time."""
-    if not run.panel:
+    measured, players = run.measured, run.num_players
+    if not measured:
         return quiet(run.errors.get(EVALUATIONS, "There was no evaluation yet."))
-    team, players, games = run.panel == [TEAM], run.num_players, run.panel_games
-    decisions, seconds = run.evaluations["decisions"], run.evaluations["seconds"]
-    columns = {"decisions": decisions, "seconds": seconds}
-    cells = [[f"{number:,.0f}" for number in decisions], [*map(duration, seconds)]]
-    for name in run.panel:
-        rates = run.evaluations[name]
-        columns[name] = rates if team else np.where((rates >= 0) & (rates <= 1), rates, np.nan)
-        cells.append([_in_words(rate, games, team) for rate in columns[name]])
+    rated, team = measured == [*RATING], measured == [TEAM]
+    games = None if rated or team else run.games
+    columns = {name: run.evaluations[name] for name in ("decisions", "seconds", *measured)}
+    if not (rated or team):
+        columns |= {
+            name: np.where((columns[name] >= 0) & (columns[name] <= 1), columns[name], np.nan)
+            for name in measured
+        }
     curves = functools.partial(
         learning_curves,
         columns=columns,
-        games=None if team else games,
-        chance=1 / players if players and players > 1 and not team else None,
+        games=games,
+        chance=1 / players if players and players > 1 else None,
+        members=run.members,
     )
-    names = ["mean outcome of the team"] if team else [f"against {words(name, 60)}" for name in run.panel]
+    names = measured if rated or team else [f"against {words(name, 60)}" for name in measured]
     about = f"Each evaluation plays {f'{games:,} games of ' if games else ''}the same deals."
-    if games and not team:
+    if rated:
+        about = f"Ratings in a task of the benchmark, with 95 % intervals; grey lines are the agents of its field. {about}"
+    elif games:
         about = f"The bands are 95 % intervals (Wilson). {about}"
+    cells = [[f"{number:,.0f}" for number in columns["decisions"]], [*map(duration, columns["seconds"])]]
+    cells += [[_in_words(value, games, rated or team) for value in columns[name]] for name in measured]
     return (
         f'<p class="quiet">{about}</p>{svg_plot(curves, sharey=True)}'
         f"<details><summary>the numbers</summary>{table(('decisions', 'time', *names), zip(*cells, strict=True))}</details>"
     )
 
 
-def _in_words(rate: float, games: int | None, team: bool) -> str:
-    """Return a win rate with its interval, or a team's score, in words."""
+def _in_words(rate: float, games: int | None, points: bool) -> str:
+    """Return a win rate with its interval, or points, in words."""
     if not np.isfinite(rate):
         return "–"
-    if team:
-        return f"{rate:.3g}"
+    if points:
+        return f"{rate:.4g}"
     if games is None:
         return f"{rate:.1%}"
     low, high = wilson(rate * games, games)

@@ -22,8 +22,10 @@ EXPLOIT = "exploit.json"
 """The results of a best response."""
 KEPT = "kept"
 """Column of evaluations.csv: decisions of the network that was kept."""
+RATING = "rating", "low", "high"
+"""Columns of evaluations.csv in a task of the benchmark: the network's rating and its 95 % interval."""
 TEAM = "team"
-"""The panel of a cooperative game, which has no opponents."""
+"""Column of evaluations.csv in a cooperative game: the team's mean score."""
 CONFIG_LIMIT = 2_000_000  # largest config.toml, data files included, bytes
 TABLE_LIMIT = 30_000_000  # largest metrics.csv and evaluations.csv, bytes
 MOST_COLUMNS, MOST_ROWS = 1_000, 500_000  # of these tables
@@ -39,7 +41,7 @@ class Config(msgspec.Struct):
         versions: versions by package.
         command: the command that repeats the run; "" in older files.
         trainer: "ppo" or "sb3"; "" in older files.
-        panel: digests of the panel's agents, see `garden_agents.identity`; {} in older files.
+        measure: what the numbers of evaluations depend on besides the network, such as the version of the task, or digests of opponents.
     """
 
     arguments: dict[str, Any]
@@ -48,7 +50,7 @@ class Config(msgspec.Struct):
     versions: dict[str, str] = {}
     command: str = ""
     trainer: str = ""
-    panel: dict[str, str] = {}
+    measure: dict[str, str] = {}
 
 
 def read_config(path: Path) -> Config:

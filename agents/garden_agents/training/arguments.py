@@ -47,10 +47,10 @@ class TrainingArguments:
     """Name of the trainer's section in a game's `training.toml`."""
     command: ClassVar[str] = "garden train"
     """The command, with the option that chooses the trainer."""
-    agent_arguments: ClassVar[tuple[str, ...]] = ("panel",)
+    agent_arguments: ClassVar[tuple[str, ...]] = ()
     """Arguments that are names of agents; such a name may be code, `module:attribute`."""
     compared: ClassVar[bool] = True
-    """Whether the best network is chosen by games between networks, or by the mean win rate against the panel."""
+    """Whether the best network is chosen by games between networks, or by the mean win rate against `opponents`."""
     from_scratch: ClassVar[tuple[str, ...]] = ()
     """Arguments whose defaults in a game's `training.toml` do not apply to a training that starts from a network."""
     pool_shares: ClassVar[tuple[float, float, float]]
@@ -83,14 +83,14 @@ class TrainingArguments:
     threads: int = 2
     """number of threads of torch; 1 is safer on a busy machine"""
 
-    panel: tuple[str, ...] = ("random", "greedy", "mcts:50")
-    """opponents in the evaluations during training"""
     evaluations: int | None = None
-    """number of evenly spaced evaluations; default: one per five minutes, at least two (four if only steps are limited)"""
-    panel_games: int = 32
-    """games per evaluation against each agent of the panel"""
-    eval_games: int = 600
-    """games against random and against greedy in the final evaluation; 0 for no final evaluation"""
+    """number of evenly spaced evaluations, of a rating in a task of the benchmark, and elsewhere against random, greedy and mcts:50; default:
+    one per five minutes, at least two (four if only steps are limited)"""
+    evaluation_games: int = 400
+    """games of an evaluation"""
+    final_games: int | None = None
+    """largest number of games of the final rating, 4,000 by default (garden score), or else of games against each opponent, by default 600;
+    0 for no final evaluation"""
 
     steps: int | None = None
     """training length in decisions of the learner; default: no limit with --minutes, otherwise 2,000,000"""
@@ -116,8 +116,8 @@ class TrainingArguments:
     def __post_init__(self) -> None:
         self._within(1, WIDEST, "channels", "hidden")
         self._within(1, 1024, "threads")
-        self._within(1, 10**9, "panel_games")
-        self._within(0, 10**9, "evaluations", "eval_games")
+        self._within(1, 10**9, "evaluation_games")
+        self._within(0, 10**9, "evaluations", "final_games")
         self._within(0, 2**63 - 1, "seed")  # other seeds are counted from it
         self._within(1, 65_536, "envs", "rollout")
         self._within(1, math.inf, "epochs", "checkpoint_every")
@@ -166,6 +166,11 @@ class TrainingArguments:
     def architecture(self) -> Architecture:
         """The network's architecture."""
         return Architecture(self.network, self.channels, self.hidden, self.separate_values)
+
+    @property
+    def opponents(self) -> tuple[str, ...]:
+        """Opponents in the evaluations, in place of a rating; () for the usual ones."""
+        return ()
 
     @property
     def max_steps(self) -> int:

@@ -176,7 +176,7 @@ class Loop(ABC):
         self.rng = np.random.default_rng((self.arguments.seed, self.decisions))
 
     def evaluate(self) -> None:
-        """Evaluate the network against the panel."""
+        """Evaluate the network."""
         self.run.evaluate(self.network, self.decisions, self.target)
         self.run.report("training")
 

@@ -28,7 +28,7 @@ class Arguments(TrainingArguments):
     """Train a network by PPO in self-play and evaluate it; write a folder with all results."""
 
     trainer = "ppo"
-    agent_arguments = ("panel", "pool_agents")
+    agent_arguments = ("pool_agents",)
     from_scratch = ("imitation", "learning_rate")
     pool_shares = (0.1, 0.3, 0.6)
 

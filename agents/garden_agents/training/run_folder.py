@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import csv
-import dataclasses
 import io
 import os
 import platform
@@ -24,16 +23,13 @@ from torch.utils.tensorboard import SummaryWriter
 from tqdm import tqdm
 
 from garden_agents.evaluation.sequential import SequentialTest
-from garden_agents.identity import identity_of
 from garden_agents.matches.jobs import blocks
-from garden_agents.matches.meet import alone, alone_shares, meet, places, play, scores, table
+from garden_agents.matches.meet import alone, alone_shares, places, play, scores
 from garden_agents.matches.pairs import BLOCK
 from garden_agents.networks import NETWORK
 from garden_agents.networks.network import Network
 from garden_agents.networks.network_agent import NetworkAgent, save_network
 from garden_agents.plots import plot
-from garden_agents.progress import progress_bar
-from garden_agents.registry import load_agent
 from garden_agents.report.curves import learning_curves
 from garden_agents.report.run_files import (
     CONFIG,
@@ -41,12 +37,12 @@ from garden_agents.report.run_files import (
     KEPT,
     METRICS,
     RESULTS,
-    TEAM,
     read_config,
     read_rows,
 )
 from garden_agents.training.arguments import TrainingArguments, check_empty, plain
 from garden_agents.training.checkpoint import CHECKPOINT, Progress, load, named, save
+from garden_agents.training.measures import measure_of
 from garden_agents.training.pool import OpponentPool
 from garden_core.batch.batch import Batch
 from garden_core.batch.policies import GreedyPolicy, Policy, ask
@@ -72,7 +68,7 @@ class Run:
     """A training run and the files in its folder.
 
     The files are config.toml (everything needed to repeat the run), metrics.csv and TensorBoard's event files,
-    evaluations.csv (win rates against the panel during the training), network.safetensors (the best network so far), and
+    evaluations.csv (ratings, or win rates, during the training), network.safetensors (the best network so far), and
     at the end curve.png, evaluation.json and game.json (a replay of one game).
 
     Args:
@@ -86,18 +82,16 @@ class Run:
         seconds_before: seconds of training before the run was resumed.
 
     Raises:
-        ValueError: for an unknown agent in the panel, before the folder is made, and for a folder that another process uses.
+        ValueError: for an unknown opponent, before the folder is made, and for a folder that another process uses.
         SystemExit: if the folder of a new run already contains a run.
     """
 
     def __init__(self, folder: Path, arguments: TrainingArguments, game: Game, command: str = "") -> None:
         self.folder, self.arguments, self.game, self.command = folder, arguments, game, command
-        self.panel = (TEAM,) if game.cooperative else arguments.panel
         self.report: Callable[[str], object] = lambda text: None
         self.check: Callable[[], None] = lambda: None
-        # made here, so that an unknown name is an error now and not at the first evaluation
-        opponents = () if game.cooperative else arguments.panel
-        self._digests = {name: identity_of(name, game).digest for name in opponents}
+        a = arguments  # here, so that an unknown opponent is an error now and not at the first evaluation
+        self.measure = measure_of(game, a.evaluation_games, a.seed, a.opponents, a.threads)
         if arguments.run is None and arguments.resume is None:
             self.folder = new_folder(folder)
         else:
@@ -123,7 +117,7 @@ class Run:
     def warm_up(self, network: Network, value_target: str) -> None:
         """Compile the code of evaluations, before the clock starts."""
         agents: list[Policy] = [NetworkAgent(network, value_target)]
-        agents += [load_agent(name, self.game) for name in self._digests]
+        agents += self.measure.opponents()
         for agent in agents:
             batch = Batch(self.game, 1, autoreset=False)
             batch.reset(self.arguments.seed)
@@ -248,7 +242,7 @@ class Run:
             seconds: seconds of training at the checkpoint.
         """
         for name in (METRICS, EVALUATIONS):
-            needed = {"decisions", "seconds", *((KEPT, *self.panel) if name == EVALUATIONS else ())}
+            needed = {"decisions", "seconds", *((KEPT, *self.measure.columns) if name == EVALUATIONS else ())}
             rows = [
                 row for row in read_rows(self.folder / name, needed) if float(row["decisions"]) <= decisions
             ]
@@ -266,17 +260,17 @@ class Run:
         self._rewound = decisions
 
     def write_config(self) -> None:
-        """Write config.toml: the command, the arguments, the game, the versions of the packages and the panel's digests.
+        """Write config.toml: the command, the arguments, the game, the versions of the packages and what is measured.
 
-        If an agent of a resumed run's panel has changed, print a message.
+        If a resumed run measured something else before, print a message.
         """
         if self.past:
-            before = read_config(self.folder / CONFIG).panel
-            changed = [name for name, digest in self._digests.items() if before.get(name, digest) != digest]
+            before, now = read_config(self.folder / CONFIG).measure, self.measure.identity
+            changed = [name for name, what in now.items() if before.get(name, what) != what]
             if changed:
                 print(
                     f"{' and '.join(changed)} changed since the evaluations of this run so far: "
-                    "their rates do not compare with later ones",
+                    "they do not compare with later ones",
                     flush=True,
                 )
         config = {
@@ -289,7 +283,7 @@ class Run:
                 "options": self.game.option_values,
                 "data": self.game.data_digest,
             },
-            "panel": self._digests,
+            "measure": self.measure.identity,
             "data_files": {name: file.content for name, file in self.game.data.items()},
             "versions": {"python": platform.python_version(), **_versions()},
         }
@@ -315,10 +309,10 @@ class Run:
             append(file, text.getvalue().encode())
 
     def evaluate(self, network: Network, decisions: int, value_target: str) -> None:
-        """Evaluate the network against the panel, with the same deals each time; keep it if it is not weaker than the kept one.
+        """Evaluate the network, with the same deals each time; keep it if it is not weaker than the kept one.
 
         The network replaces the kept one unless it is weaker in games between them, see `_is_weaker`. If there are no such games (in
-        cooperative games and best responses), it replaces it if its mean rate against the panel is not below the highest one.
+        cooperative games and best responses), it replaces it if the mean of its numbers is not below the highest one.
         Training time excludes evaluations. An interrupted evaluation writes nothing.
 
         Args:
@@ -329,8 +323,12 @@ class Run:
         start, seconds = time.monotonic(), self.seconds
         agent = NetworkAgent(network, value_target)
         try:
-            rates = {name: self._rate(agent, name) for name in self.panel}
-            row = {"decisions": float(decisions), "seconds": seconds, **rates}
+            finished = self._counted("evaluating", None)
+            row = {
+                "decisions": float(decisions),
+                "seconds": seconds,
+                **self.measure.measured(agent, finished),
+            }
             if not self.past:
                 better = True
             elif self.game.cooperative or not self.arguments.compared:
@@ -357,39 +355,22 @@ class Run:
                 return test.decision == "below"
         return False
 
-    def _rate(self, agent: Policy, name: str) -> float:
-        """Return the win rate against an agent of the panel; in cooperative games the mean outcome of the team."""
-        game, a, games = self.game, self.arguments, self._games
-        finished = self._counted(f"evaluating against {name}", games)
-        if game.cooperative:
-            states = play(
-                game, [agent], np.zeros((games, game.num_players), np.int64), a.seed, finished
-            ).states
-            return float(scores(game, states).min(1).mean() / game.reward_divisor)
-        opponent = load_agent(name, game, a.seed + 1, threads=a.threads)
-        return meet(game, ("network", name), (agent, opponent), games, a.seed, finished).win_rate
-
-    def _counted(self, work: str, games: int, finished: int = 0) -> Callable[[int], None]:
-        """Return a function that reports finished games, and can be interrupted."""
+    def _counted(self, work: str, games: int | None, finished: int = 0) -> Callable[[int], None]:
+        """Return a function that reports finished games, of `games` if that is known, and can be interrupted."""
+        of = "" if games is None else f" of {games}"
 
         def report(ended: int) -> None:
             nonlocal finished
             if ended:
                 finished += ended
-                self.report(f"{work}, {finished} of {games}")
+                self.report(f"{work}, {finished}{of} games")
             self.check()
 
-        self.report(f"{work}, {finished} of {games}")
+        self.report(f"{work}, {finished}{of} games")
         return report
 
-    @property
-    def _games(self) -> int:
-        """Number of games against each agent of the panel, the same in every seat."""
-        games, n = self.arguments.panel_games, self.game.num_players
-        return games if self.game.cooperative else -(-games // n) * n
-
     def _mean(self, row: dict[str, float]) -> float:
-        return sum(row[name] for name in self.panel) / max(1, len(self.panel))
+        return float(np.mean([row[name] for name in self.measure.columns]))
 
     def keep(self, network: Network, decisions: int, seconds: float, value_target: str) -> None:
         """Write network.safetensors, with its command and the versions of the packages."""
@@ -410,35 +391,22 @@ class Run:
         Args:
             network, decisions, value_target: see `evaluate`.
         """
-        game, games, seed = self.game, self.arguments.eval_games, self.arguments.seed
+        game, games, seed = self.game, self.arguments.final_games, self.arguments.seed
         if not self.past or self.past[-1]["decisions"] < decisions:
             self.evaluate(network, decisions, value_target)
-        self._plot()
+        names = ("decisions", "seconds", *self.measure.columns)
+        columns = {name: np.array([row[name] for row in self.past]) for name in names}
+        with plot(self.folder / "curve.png", 2, (9, 4), sharey=True) as (left, right):
+            learning_curves(left, right, columns, **self.measure.drawn)
         agent = NetworkAgent.load(self.folder, game, seed)
-        results = []
-        if games > 0 and not game.cooperative:
-            with progress_bar(total=2 * games, unit="game", desc="evaluation") as bar:
-                for number, name in enumerate(("random", "greedy")):
-                    agents = agent, load_agent(name, game, seed + number)
-                    start = seed + 1_000_000 + number
-                    results.append(meet(game, ("network", name), agents, games, start, bar.update))
-        report = {"decisions": decisions, "results": [dataclasses.asdict(result) for result in results]}
-        write_json(self.folder / RESULTS, report)
+        found, text = self.measure.final(agent, games) if games != 0 else ({"results": []}, "")
+        write_json(self.folder / RESULTS, {"decisions": decisions, **found})
         seats: list[Policy] = [agent, *(GreedyPolicy(seed) for _ in range(1, game.num_players))]
         record(game, seats, seed + 2_000_000).save(self.folder / "game.json")
-        if results:
-            print(table(results))
-        names = sorted(path.name for path in self.folder.iterdir() if "tfevents" not in path.name)
-        print(f"files in {self.folder}: {', '.join(names)}")
-
-    def _plot(self) -> None:
-        """Plot the win rates against the panel over decisions and over time."""
-        names = ("decisions", "seconds", *self.panel)
-        columns = {name: np.array([row[name] for row in self.past]) for name in names}
-        team = self.game.cooperative
-        with plot(self.folder / "curve.png", 2, (9, 4), sharey=True) as (left, right):
-            games, fair = (None, None) if team else (self._games, 1 / self.game.num_players)
-            learning_curves(left, right, columns, games, fair)
+        if text:
+            print(text)
+        names_of_files = sorted(path.name for path in self.folder.iterdir() if "tfevents" not in path.name)
+        print(f"files in {self.folder}: {', '.join(names_of_files)}")
 
 
 def _versions() -> dict[str, str]:

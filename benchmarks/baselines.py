@@ -1,0 +1,272 @@
+"""Train the benchmark's baselines and rate them: `python -m benchmarks.baselines`.
+
+Each run is a method with a seed and a number of decisions to learn from, in a task, and a line of `baselines.jsonl`; runs that have a line
+are not repeated, interrupted trainings are continued. By default all runs of `plan` are made, which take about 30 hours of one core;
+`--tasks`, `--methods`, `--decisions` and `--seeds` choose some. The network that a training kept is rated by `garden_agents.score`.
+"""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import importlib.metadata
+import json
+import re
+import resource
+import subprocess
+import sys
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import tyro
+from garden_agents import score
+from garden_agents.evaluation.tasks import field_of, task_of, tasks
+from garden_agents.matches import record
+from garden_agents.matches.jobs import CORES, finished
+from garden_agents.plots import COLOURS, plot
+from garden_agents.progress import progress_bar
+from garden_agents.report.curves import member_lines
+from garden_agents.report.run_files import EVALUATIONS, METRICS, RESULTS
+
+from benchmarks import common
+from garden_core.files.disk import write_atomically
+from garden_core.recorded.dataset import Dataset
+
+FILE = common.RESULTS / "baselines.jsonl"
+GARDEN = {
+    "garden train": "",
+    "plain observation": "--network plain --imitation 0",
+    "MaskablePPO": "--trainer sb3 --network plain",
+}
+"""Methods that are trained by `garden train`, with its arguments."""
+PPO, CLONING = "examples/ppo.py", "behaviour cloning"
+METHODS = (*GARDEN, PPO, CLONING)
+KNOWLEDGE = ("garden train", CLONING)
+"""Methods that use knowledge of the game: features, look-ahead, or imitation of `greedy`."""
+EVALUATIONS_OF_A_RUN = 8
+EPOCHS = 3  # of behaviour cloning
+
+
+class Run(NamedTuple):
+    """A training."""
+
+    task: str
+    method: str
+    decisions: int
+    seed: int
+
+    @property
+    def name(self) -> str:
+        """A name for its files."""
+        return re.sub(r"[^\w.]+", "-", "-".join(map(str, self)))
+
+
+@dataclass
+class Arguments:
+    """Train and rate baselines."""
+
+    tasks: tuple[str, ...] = tuple(tasks())
+    """tasks, such as cacti-2"""
+    methods: tuple[str, ...] = METHODS
+    """methods"""
+    decisions: tuple[int, ...] = (1_000_000, 10_000_000, 100_000_000)
+    """numbers of decisions to learn from"""
+    seeds: int = 5
+    """number of seeds: 0, 1, ..."""
+    processes: int = CORES
+    """number of trainings at the same time"""
+    runs: Path = Path("runs/baselines")
+    """folder for the runs' folders"""
+    output: Path = FILE
+    """file of the results; pictures are written next to it"""
+
+
+def plan(arguments: Arguments) -> list[Run]:
+    """Return the runs that the arguments choose, short ones first."""
+    a, runs = arguments, []
+    for decisions in sorted(a.decisions):
+        for seed in range(a.seeds):
+            for task in a.tasks:
+                few = task_of(task).make().num_players > 2 and decisions > 1_000_000 and seed > 2
+                for method in a.methods:
+                    if decisions > 1_000_000 and (method not in GARDEN or few):
+                        continue
+                    if decisions > 10_000_000 and (method != "garden train" or task != "cacti-2"):
+                        continue
+                    runs.append(Run(task, method, decisions, seed))
+    return runs
+
+
+# --- runs ---
+
+
+class Trained(NamedTuple):
+    """A trained agent.
+
+    Attributes:
+        agent: its name, or a policy.
+        seconds: of processor time, for a run of `garden train` of training time on one thread, evaluations excluded.
+        curve: decisions and rating of each evaluation.
+    """
+
+    agent: Any
+    seconds: float
+    curve: Sequence[tuple[int, int]] = ()
+
+
+def trained_by_garden(run: Run, folder: Path) -> Trained:
+    """Train by `garden train`."""
+    task = task_of(run.task)
+    command = f"train {task.game} --num-players {task.options['num_players']} --steps {run.decisions} --seed {run.seed}"
+    limits = f"--threads 1 --evaluations {EVALUATIONS_OF_A_RUN} --final-games 0"
+    options = GARDEN[run.method].split()
+    trainer = options[:2] if "--trainer" in options else []
+    common.train(folder, RESULTS, [*command.split(), *options, *limits.split()], ["train", *trainer])
+    with (folder / METRICS).open(newline="") as file:
+        seconds = float(list(csv.DictReader(file))[-1]["seconds"])
+    with (folder / EVALUATIONS).open(newline="") as file:
+        curve = [(int(float(row["decisions"])), round(float(row["rating"]))) for row in csv.DictReader(file)]
+    return Trained(str(folder), seconds, curve)
+
+
+def trained_by_example(run: Run, folder: Path) -> Trained:
+    """Train by `examples/ppo.py`."""
+    task, weights = task_of(run.task), folder.with_suffix(".pt")
+    words = f"--game {task.game} --num-players {task.options['num_players']} --decisions {run.decisions} --seed {run.seed}"
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    command = [sys.executable, "examples/ppo.py", *words.split(), "--output", str(weights)]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return Trained(f"examples.ppo:make?weights={weights}", after.ru_utime - before.ru_utime)
+
+
+def cloned(run: Run, folder: Path) -> Trained:
+    """Clone `greedy`, by `examples/offline.py`."""
+    from examples import offline
+
+    task, data = task_of(run.task), folder.with_suffix(".safetensors")
+
+    def recorded(games: int) -> Dataset:
+        data.unlink(missing_ok=True)
+        arguments = record.Arguments(
+            task.game,
+            num_players=task.options["num_players"],
+            options={"reward": "margin"},
+            agents=["greedy"],
+            output=data,
+            games=games,
+            seed=1 + run.seed,
+            processes=1,
+        )
+        return record.main(arguments)
+
+    few = recorded(100)
+    dataset = recorded(100 * run.decisions // len(few) + 1)
+    learner = offline.Arguments(data, EPOCHS * len(dataset) // 256, seed=run.seed)
+    before = resource.getrusage(resource.RUSAGE_SELF)
+    agent = offline.learn(dataset, learner, values=False)
+    data.unlink()
+    return Trained(agent, resource.getrusage(resource.RUSAGE_SELF).ru_utime - before.ru_utime)
+
+
+def line_of(run: Run, folder: Path) -> dict[str, Any]:
+    """Train and rate; return the line of the result file."""
+    folder.mkdir(parents=True, exist_ok=True)
+    train = trained_by_garden if run.method in GARDEN else trained_by_example if run.method == PPO else cloned
+    trained = train(run, folder / run.name)
+    found = score(trained.agent, run.task)
+    return {
+        **run._asdict(),
+        "version": found.version,
+        "rating": round(found.rating),
+        "interval": found.plain["interval"],
+        "games": found.games,
+        "surprises": [each.agent for each in found.surprises],
+        "knowledge": run.method in KNOWLEDGE,
+        "seconds": round(trained.seconds),
+        "curve": trained.curve,
+        "garden-envs": importlib.metadata.version("garden-envs"),
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+    }
+
+
+class Work:
+    """Makes a run; can be pickled."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def __call__(self, run: Run) -> dict[str, Any]:
+        return line_of(run, self.folder)
+
+
+# --- results ---
+
+
+def read(path: Path = FILE) -> list[dict[str, Any]]:
+    """Return the results of all runs."""
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
+
+
+def by_method(rows: Sequence[dict[str, Any]], task: str) -> dict[tuple[str, int], list[dict[str, Any]]]:
+    """Return the runs of a task's present version by method and number of decisions, in the order of METHODS."""
+    found = defaultdict(list)
+    for row in rows:
+        if (row["task"], row["version"]) == (task, task_of(task).version):
+            found[row["method"], row["decisions"]].append(row)
+    return dict(sorted(found.items(), key=lambda item: (METHODS.index(item[0][0]), item[0][1])))
+
+
+def draw(path: Path, rows: Sequence[dict[str, Any]], task: str) -> None:
+    """Draw ratings over decisions: means, and the range of the seeds; methods without evaluations have a point each."""
+    longest: dict[str, int] = {}
+    runs = by_method(rows, task)
+    for method, decisions in runs:
+        longest[method] = max(decisions, longest.get(method, 0))
+    with plot(path, 1, (9, 5)) as (axes,):
+        for method, colour in zip(METHODS, COLOURS, strict=False):
+            if method not in longest:
+                continue
+            of_method = runs[method, longest[method]]
+            curves = [
+                np.array(row["curve"] or [(row["decisions"], row["rating"])], float) for row in of_method
+            ]
+            x = np.mean([curve[:, 0] for curve in curves], 0)
+            y = np.array([curve[:, 1] for curve in curves])
+            axes.plot(x, y.mean(0), "o-", color=colour, label=f"{method}, {len(curves)} seeds")
+            if len(x) > 1:
+                axes.fill_between(x, y.min(0), y.max(0), color=colour, alpha=0.15, linewidth=0)
+            else:
+                axes.vlines(x, y.min(0), y.max(0), color=colour)
+        axes.set(xscale="log", xlabel="decisions learned from", ylabel=f"rating in {task}")
+        axes.legend(loc="lower right")
+        member_lines(axes, axes, {m.agent: m.rating for m in field_of(task).members})
+
+
+def main(arguments: Arguments) -> None:
+    """Make the runs that have no line yet, add their lines, and draw the pictures."""
+    a, rows = arguments, read(arguments.output)
+    done = {(*(row[key] for key in Run._fields), row["version"]) for row in rows}
+    missing = [run for run in plan(a) if (*run, task_of(run.task).version) not in done]
+    a.output.parent.mkdir(parents=True, exist_ok=True)
+    with progress_bar(total=len(missing), unit="run") as bar:
+        for run, row in finished(Work(a.runs), missing, a.processes, lambda run: run.name):
+            rows = [*read(a.output), row]  # another process may have added some
+            ordered = sorted(
+                rows, key=lambda row: (row["task"], row["method"], row["decisions"], row["seed"])
+            )
+            text = "".join(f"{json.dumps(each)}\n" for each in ordered)
+            write_atomically(a.output, text.encode())
+            bar.write(f"{run.name}: {row['rating']}, {row['seconds']} s")
+            bar.update()
+    for task in a.tasks:
+        if by_method(rows, task):
+            draw(a.output.with_name(f"baselines-{task}.png"), rows, task)
+
+
+if __name__ == "__main__":
+    main(tyro.cli(Arguments))
