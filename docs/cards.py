@@ -15,6 +15,7 @@ from typing import Any
 from garden_agents.networks.board_network import BoardNetwork
 from garden_agents.networks.network_agent import load
 from results import REPORT, ROOT, read_all, short, table, win_rate
+from results import load as load_result
 from strength import networks_with_metadata
 
 from garden_core import make
@@ -66,7 +67,7 @@ what scores points, so loading it for them is an error unless you ask for it. It
 untested.
 """
 EXPLOITED = """
-[Best responses](../report/exploitability.md) were trained for ten minutes to beat the network, and a tree search of 100 simulations per
+[Best responses](../report/exploitability.md) learned from {steps} decisions to beat the network, and a tree search of 100 simulations per
 move used the network itself. Each played {games:,} games{equal}:
 
 {rows}
@@ -177,7 +178,7 @@ def _exploited(name: str, players: int, equal: str) -> str:
     found = [
         measured
         for measured in read_all("exploit", REPORT)
-        if (measured["game"], measured["num_players"]) == (name, players)
+        if measured["task"] == f"{name}-{players}" and ":" in measured["agent"]
     ]
     if not found:
         return ""
@@ -185,5 +186,8 @@ def _exploited(name: str, players: int, equal: str) -> str:
     search = found[0]["results"][1]
     rows.append(("tree search", win_rate(search)))
     return EXPLOITED.format(
-        games=search["games"], equal=equal, rows=table(("opponent", "wins (95 % interval)"), rows)
+        steps=short(load_result(f"exploit-{name}-{players}", REPORT)["settings"]["steps"]),
+        games=search["games"],
+        equal=equal,
+        rows=table(("opponent", "wins (95 % interval)"), rows),
     )

@@ -218,33 +218,31 @@ def _spread(runs: list[dict[str, Any]]) -> str:
 
 
 def best_responses() -> str:
-    """Return the table of win rates of best responses, and of search, against networks.
-
-    Search does not depend on what the best response begins with, and is listed once for each network.
-    """
-    rows, previous = [], ()
+    """Return the table of win rates of best responses, and of search with the agent's own network, by task and agent."""
+    rows = []
     for measured in read_all("exploit", REPORT):
-        about = measured["game"], measured["num_players"]
-        response, search = (win_rate(r) for r in measured["results"])
-        rows.append((*about, measured["way"], response, "" if about == previous else search))
-        previous = about
-    head = ("game", "players", "best response begins with", "best response wins", "search wins")
-    return table(head, rows)
+        agent = "network" if ":" in measured["agent"] else measured["agent"]
+        response, *search = (win_rate(r) for r in measured["results"])
+        rows.append((f"`{measured['task']}`", f"`{agent}`", measured["way"], response, *(search or [""])))
+    return table(("task", "agent", "best response begins with", "best response wins", "search wins"), rows)
 
 
 def exploited() -> str:
-    """Return the table of losses of the pretrained networks against best responses and search."""
-    rows = [
-        (
-            measured["game"],
-            measured["num_players"],
-            *(win_rate(r) for r in measured["results"]),
-        )
-        for measured in read_all("exploit", REPORT)
-        if measured["way"] == "the agent's weights"
-    ]
+    """Return the table of losses of agents against their best responses and search, by task."""
+    found: defaultdict[str, dict[tuple[str, int], str]] = defaultdict(dict)
+    for measured in read_all("exploit", REPORT):
+        for at, result in enumerate(measured["results"]):
+            if measured["way"] == "the agent's weights" or ":" not in measured["agent"]:
+                found[measured["task"]][measured["agent"].partition(":")[2], at] = win_rate(result)
+    head = (
+        "task",
+        "`greedy` loses to its best response",
+        "`network` loses to its best response",
+        "`network` loses to search",
+    )
+    columns = ("", 0), ("main", 0), ("main", 1)
     return table(
-        ("`network` of", "players", "loses to the trained best response", "loses to tree search"), rows
+        head, [(f"`{task}`", *(cells.get(column, "") for column in columns)) for task, cells in found.items()]
     )
 
 

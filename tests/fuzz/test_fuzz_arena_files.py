@@ -5,7 +5,7 @@ import json
 import fuzzing
 import numpy as np
 import pytest
-from garden_agents.evaluation import matches, pairs
+from garden_agents.matches import meet, pairs
 from garden_agents.identity import Identity
 
 from garden_core import make
@@ -39,7 +39,7 @@ def kept(path):
         return None
     for job, played in jobs.items():
         if job.games > 0:
-            matches.result_of(job[:2], *map(np.array, played[:2]), played.forfeited)
+            meet.result_of(job[:2], *map(np.array, played[:2]), played.forfeited)
     return jobs
 
 
