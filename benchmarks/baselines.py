@@ -47,7 +47,7 @@ PPO, CLONING = "examples/ppo.py", "behaviour cloning"
 METHODS = (*GARDEN, PPO, CLONING)
 KNOWLEDGE = ("garden train", CLONING)
 """Methods that use knowledge of the game: features, look-ahead, or imitation of `greedy`."""
-EVALUATIONS_OF_A_RUN = 8
+EVALUATIONS_OF_A_RUN = 5
 EPOCHS = 3  # of behaviour cloning
 
 
@@ -122,7 +122,7 @@ def trained_by_garden(run: Run, folder: Path) -> Trained:
     """Train by `garden train`."""
     task = task_of(run.task)
     command = f"train {task.game} --num-players {task.options['num_players']} --steps {run.decisions} --seed {run.seed}"
-    limits = f"--threads 1 --evaluations {EVALUATIONS_OF_A_RUN} --final-games 0"
+    limits = f"--threads 1 --evaluations {EVALUATIONS_OF_A_RUN} --evaluation-games 200 --final-games 0"
     options = GARDEN[run.method].split()
     trainer = options[:2] if "--trainer" in options else []
     common.train(folder, RESULTS, [*command.split(), *options, *limits.split()], ["train", *trainer])

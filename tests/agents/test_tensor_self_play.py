@@ -6,9 +6,9 @@ import torch
 from garden_agents.networks.architecture import new_network
 from garden_agents.networks.heads import target_of
 from garden_agents.training import credit, ppo
+from garden_agents.training.gpu.self_play import TensorSelfPlay
 from garden_agents.training.pool import OpponentPool
 from garden_agents.training.self_play import SelfPlay
-from garden_agents.training.tensor_self_play import TensorSelfPlay
 from garden_agents.training.torch_network import TorchNetwork
 from small_runs import SMALL, score_of
 from variants import shortened

@@ -7,8 +7,8 @@ from devices import host
 from garden_agents.games import hints_of
 from garden_agents.networks.board_features import cell_features
 from garden_agents.networks.flat_network import flat_features
-from garden_agents.networks.gpu_features import GpuFeatures, GpuFlatFeatures
 from garden_agents.training import ppo
+from garden_agents.training.gpu.features import GpuFeatures, GpuFlatFeatures
 
 from garden_core import Batch
 from garden_core.batch.policies import ask

@@ -11,9 +11,9 @@ import pytest
 import torch
 from devices import OWN
 from garden_agents.games import hints_of
-from garden_agents.networks import gpu_features
 from garden_agents.networks.board_features import num_cell_features
 from garden_agents.training import ppo
+from garden_agents.training.gpu import features as gpu_features
 from numba import cuda
 from numba.cuda.cudadrv.devicearray import sentry_contiguous
 from numba.cuda.dispatcher import CUDADispatcher

@@ -33,7 +33,7 @@ def test_features_agree_with_the_cpu():
     code = """if True:
         import numpy as np
         from garden_agents.games import hints_of
-        from garden_agents.networks import gpu_features
+        from garden_agents.training.gpu import features as gpu_features
         from garden_agents.networks.board_features import cell_features, num_cell_features
         from garden_agents.networks.flat_network import flat_features
         from garden_core import Batch, make

@@ -5,8 +5,8 @@ import json
 import fuzzing
 import numpy as np
 import pytest
-from garden_agents.matches import meet, pairs
 from garden_agents.identity import Identity
+from garden_agents.matches import meet, pairs
 
 from garden_core import make
 

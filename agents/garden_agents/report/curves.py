@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -86,7 +87,7 @@ def member_lines(left: Any, right: Any, members: Mapping[str, float]) -> None:
     for name, rating in sorted(members.items(), key=lambda member: member[1]):
         if rating - last > APART * (high - low):
             right.annotate(
-                one_line(name.rpartition(":")[2] if name.count(":") > 1 else name, 30),
+                one_line(re.sub(r"^\w+-\d+:", "", name), 30),
                 (1, rating),
                 (4, 0),
                 xycoords=("axes fraction", "data"),

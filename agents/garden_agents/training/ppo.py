@@ -23,11 +23,11 @@ from garden_agents.registry import load_agent
 from garden_agents.training import ppo_arguments
 from garden_agents.training.arguments import in_words, open_run
 from garden_agents.training.credit import Rollout
+from garden_agents.training.gpu.self_play import TensorSelfPlay
 from garden_agents.training.loop import Loop
 from garden_agents.training.pool import OpponentPool
 from garden_agents.training.ppo_update import Schedule, Update
 from garden_agents.training.self_play import SelfPlay
-from garden_agents.training.tensor_self_play import TensorSelfPlay
 from garden_core.batch.batch import Batch
 from garden_core.batch.policies import Policy
 from garden_core.game import Game

@@ -11,7 +11,7 @@ from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from torch import nn
 
 from garden_agents.networks.network import Network
-from garden_agents.networks.tensors import ILLEGAL, TensorInputs, forward
+from garden_agents.networks.tensors import ILLEGAL, forward, inputs
 
 _LOWEST = -1e7  # lowest logit of a legal action; lower ones are clamped, so that legal stays above illegal
 
@@ -31,7 +31,6 @@ class NetworkPolicy(MaskableActorCriticPolicy):
         super().__init__(*args, net_arch=[], **kwargs)
 
     def _build(self, lr_schedule: Any) -> None:
-        self.read = TensorInputs(self.network)
         self.weights = nn.Parameter(torch.from_numpy(self.network.parameters))
         self.optimizer = self.optimizer_class([self.weights], lr=lr_schedule(1), **self.optimizer_kwargs)
 
@@ -42,8 +41,8 @@ class NetworkPolicy(MaskableActorCriticPolicy):
         self, observation: torch.Tensor, mask: np.ndarray | torch.Tensor | None
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Return logits (N, num_actions), very low where `mask` is 0, and values (N, 1)."""
-        inputs = self.read(observation.flatten(1).to(torch.int8))
-        logits, values = forward(self.network, self.weights, inputs)
+        seen = inputs(self.network, observation.flatten(1).to(torch.int8))
+        logits, values = forward(self.network, self.weights, seen)
         if mask is not None:
             legal = torch.as_tensor(mask, device=logits.device) != 0
             logits = logits.clamp(min=_LOWEST).masked_fill(~legal, ILLEGAL)

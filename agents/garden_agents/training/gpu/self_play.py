@@ -10,14 +10,9 @@ import numpy as np
 import torch
 
 from garden_agents.networks.network import Network
-from garden_agents.networks.tensors import (
-    ILLEGAL,
-    TensorInputs,
-    as_tensor,
-    chances_and_margins,
-    forward,
-)
+from garden_agents.networks.tensors import ILLEGAL, forward
 from garden_agents.training.credit import OPEN, OVER, TARGET_FINAL, Decisions, Rollout
+from garden_agents.training.gpu.tensors import TensorInputs, as_tensor, chances_and_margins
 from garden_agents.training.pool import OpponentPool, PastSelf
 from garden_agents.training.ppo_arguments import VALUE_LAMBDA, Arguments
 from garden_agents.training.torch_network import TorchNetwork

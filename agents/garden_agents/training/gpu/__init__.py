@@ -1,0 +1,1 @@
+"""What only a training on a GPU needs (`--device cuda`)."""
