@@ -16,6 +16,8 @@ from garden_core.checks import one_line, short
 AGENTS = "garden_core.agents"
 """Entry-point group of functions `load_agent(name, game, seed) -> policy`, which raise ValueError for unknown names."""
 
+EXTRA = "pip install '.[{}]' in a checkout of garden-envs"
+"""How to install an extra, for messages."""
 INSTALL = "with an installed garden-envs; in a checkout: pip install --editable ."
 """How to install games and agents, for messages where none is installed."""
 

@@ -8,6 +8,7 @@ import functools
 import importlib
 import io
 import os
+import re
 import signal
 import sys
 import threading
@@ -65,12 +66,28 @@ def main(words: Sequence[str] | None = None) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(CLOSED_PIPE) from None
     except ModuleNotFoundError as error:
+        from garden_core.plugins import EXTRA
+
         package = (error.name or "").partition(".")[0]
-        extra = "train" if words[0] in ("train", "exploit") else "web" if "--web" in words else "play"
-        extra = "llm" if package == "openai" else extra
+        extra = _extra_with(package)
+        if extra is None:  # a module that the caller's own code needs
+            raise
+        extra = "train" if words[0] in ("train", "exploit") and extra in ("play", "sb3") else extra
         raise SystemExit(
-            f"`garden {words[0]}` needs the package {package!r}: pip install 'garden-envs[{extra}]'"
+            f"`garden {words[0]}` needs the package {package!r}: {EXTRA.format(extra)}"
         ) from error
+
+
+def _extra_with(package: str) -> str | None:
+    """Return the first extra that installs a package, given by the name that is imported; None if there is none."""
+    from importlib.metadata import requires
+
+    for requirement in requires("garden-envs") or ():
+        extra = re.search(r"extra == ['\"](\w+)", requirement)
+        name = re.split(r"[^\w.-]", requirement)[0].replace("-", "_")
+        if extra and name.lower() == package.lower():
+            return extra[1]
+    return None
 
 
 @contextlib.contextmanager

@@ -81,7 +81,7 @@ class Batch:
         history: keep the decisions of each row's current game, for agents that infer hidden cards from them.
         threads: maximum number of threads that step, deal and observe; any number gives the same results. Threads help
             from a few thousand rows (docs/speed.md).
-        device: "cpu", or "cuda" for the first NVIDIA GPU (`pip install 'garden-envs[cuda]'`).
+        device: "cpu", or "cuda" for the first NVIDIA GPU (extra `cuda`).
 
     Attributes:
         observation: int8 `(N, *game.observation_shape)`, the view of the player to move.

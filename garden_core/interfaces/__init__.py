@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -49,6 +50,30 @@ _MODULES = {
     "register_games": "openspiel",
     "to_minari": "minari",
 }
+
+
+_LIBRARIES = {
+    "minari": "minari",
+    "openspiel": "pyspiel",
+    "rllib": "ray",
+    "sb3": "stable_baselines3",
+    "torch_dataset": "torch",
+    "torchrl": "torchrl",
+}
+"""Libraries that interfaces need, by module; `from garden_core.interfaces import *` leaves those out that are not installed."""
+
+
+
+def _is_installed(library: str) -> bool:
+    try:
+        return find_spec(library) is not None
+    except ValueError:  # as of a module that is None in sys.modules
+        return False
+
+
+if not TYPE_CHECKING:
+    _usable = {module for module in _MODULES.values() if _is_installed(_LIBRARIES.get(module, "numpy"))}
+    __all__ = [name for name, module in _MODULES.items() if module in _usable]
 
 
 def __getattr__(name: str) -> Any:

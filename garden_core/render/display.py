@@ -10,6 +10,7 @@ from weakref import WeakSet
 
 import numpy as np
 
+from garden_core.plugins import EXTRA
 from garden_core.render.svg import to_pixels, to_png
 
 _PAUSE = 0.02  # seconds between two looks at a window's events
@@ -105,7 +106,7 @@ class _Window:
             from pygame import Window
         except ImportError as error:
             raise ImportError(
-                "render_mode='human' needs pygame-ce: pip install 'garden-envs[human]' "
+                f"render_mode='human' needs pygame-ce: {EXTRA.format('human')} "
                 "(uninstall pygame first, which has the same files)"
             ) from error
         self._pygame = pygame

@@ -99,10 +99,25 @@ def test_wrong_names_are_reported(name, message, endpoint):
 
 def test_a_missing_client_is_named_in_one_line(endpoint, monkeypatch):
     monkeypatch.setitem(sys.modules, "openai", None)
-    with pytest.raises(SystemExit, match=r"needs the package 'openai': pip install 'garden-envs\[llm\]'"):
+    with pytest.raises(
+        SystemExit, match=r"needs the package 'openai': pip install '\.\[llm\]' in a checkout"
+    ):
         commands.main(["evaluate", "openai:m", "--base-url", endpoint.url, "--dry-run"])
-    with pytest.raises(ModuleNotFoundError, match=r"openai:m needs the package openai: .*garden-envs\[llm\]"):
+    with pytest.raises(ModuleNotFoundError, match=r"openai:m needs the package openai: .*\.\[llm\]"):
         load_agent("openai:m", make("cacti"))
+
+
+@pytest.mark.parametrize(
+    ("module", "message"),
+    [("ray.rllib", r"needs the package 'ray': pip install '\.\[ray\]'"), ("own_module", "No module named")],
+)
+def test_only_packages_of_extras_are_named_as_such(module, message, monkeypatch):
+    def fail(words):
+        raise ModuleNotFoundError(f"No module named {module!r}", name=module)
+
+    monkeypatch.setitem(commands.COMMANDS, "arena", fail)
+    with pytest.raises((SystemExit, ModuleNotFoundError), match=message):
+        commands.main(["arena"])
 
 
 def test_strangers_name_no_server():

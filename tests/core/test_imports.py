@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import pytest
-from processes import ROOT
+from processes import ROOT, python
 
 import garden_core
 
@@ -109,6 +109,11 @@ def test_imports_run_downwards(name):
         there, other_room = floor(other)
         inside = room == other_room and (room != inner or other.startswith(f"{name}."))
         assert there < here or inside, f"{name} imports {other}"
+
+
+def test_all_interfaces_are_imported_without_a_library():
+    code = "import sys; sys.modules['pyspiel'] = None; from garden_core.interfaces import *; print(env, 'BotPolicy' in dir())"
+    assert python("-c", code).stdout.endswith(" False\n")
 
 
 def test_interfaces_do_not_import_one_another():

@@ -11,6 +11,7 @@ from garden_agents.text.prompts import Message
 from garden_agents.text.transcripts import Completion
 from garden_core.checks import as_integer, is_number, short
 from garden_core.game import Game
+from garden_core.plugins import EXTRA
 
 RETRIES = 8
 """How often a request is repeated that the server refuses for a reason that may pass."""
@@ -54,7 +55,7 @@ def served(
     try:
         import openai
     except ModuleNotFoundError:
-        needed = f"openai:{name} needs the package openai: pip install 'garden-envs[llm]'"
+        needed = f"openai:{name} needs the package openai: {EXTRA.format('llm')}"
         raise ModuleNotFoundError(needed, name="openai") from None
     if max_tokens is not None:
         as_integer(max_tokens, "max_tokens", "at least 1", 1)

@@ -15,6 +15,7 @@ import numba
 
 from garden_agents.wasm import maths
 from garden_agents.wasm.c_functions import c_function
+from garden_core.plugins import EXTRA
 
 TRIPLE = "wasm32-unknown-unknown"
 FEATURES = "+bulk-memory,+mutable-globals,+nontrapping-fptoint,+sign-ext,+simd128"
@@ -113,6 +114,6 @@ def _link(code: bytes, names: Sequence[str]) -> bytes:
         done = subprocess.run(command, check=False, capture_output=True, encoding="utf-8")
         if done.returncode:
             raise RuntimeError(
-                f"the linker failed; it is in the extra wasm: pip install 'garden-envs[wasm]'\n{done.stderr}"
+                f"the linker failed; it is in the extra wasm: {EXTRA.format('wasm')}\n{done.stderr}"
             )
         return target.read_bytes()

@@ -14,6 +14,7 @@ from garden_core.batch.seats import NO_TURN, play_row
 from garden_core.jit import cache_folder, kernels
 from garden_core.jit.loops import advance_row, is_illegal, play_at_random, set_row, show_row
 from garden_core.jit.numba_private import use_cache
+from garden_core.plugins import EXTRA
 
 try:
     import numba.cuda
@@ -26,7 +27,7 @@ try:
 
         use_words()
 except ImportError as error:
-    raise ImportError(f"a GPU needs numba-cuda ({error}): pip install 'garden-envs[cuda]'") from None
+    raise ImportError(f"a GPU needs numba-cuda ({error}): {EXTRA.format('cuda')}") from None
 
 config.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # a small batch needs few threads
 

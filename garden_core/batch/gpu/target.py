@@ -19,6 +19,7 @@ from garden_core.game import Game
 from garden_core.jit import records
 from garden_core.jit.loops import Rows, StepResult
 from garden_core.jit.rows import JIT
+from garden_core.plugins import EXTRA
 
 BLOCK = 128
 """Threads in a block."""
@@ -104,7 +105,7 @@ class Gpu:
             raise RuntimeError("a GPU runs compiled code alone: unset NUMBA_DISABLE_JIT")
         if not cuda.is_available():
             if cuda.cuda_error() is None:
-                raise RuntimeError("there is no compiler for a GPU: pip install 'garden-envs[cuda]'")
+                raise RuntimeError(f"there is no compiler for a GPU: {EXTRA.format('cuda')}")
             raise RuntimeError(f"there is no GPU that CUDA can use: {cuda.cuda_error()}")
         self.game = game
         self.params = self.put(game.params)
