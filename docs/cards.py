@@ -56,7 +56,7 @@ agent = garden_agents.load("{game}", num_players={players})
 ## Strength
 
 The network's rating in the task `{task}`, version {version}, of the [benchmark](../benchmark.md) is {rating}, by {games:,} games. `random` has
-0, and the agents in the table have the ratings in parentheses. {meaning}
+0, and the agents in the table have the ratings in parentheses.{meaning}
 
 {strength}
 {exploited}
@@ -149,7 +149,7 @@ def _card(path: Path, config: dict[str, Any]) -> str:
         games=found["games"],
         meaning=""
         if players == 2
-        else f"The network plays alone against {players - 1} copies of them, so an equal agent would win {1 / players:.0%}.",
+        else f" The network plays alone against {players - 1} copies of them, so an equal agent would win {1 / players:.0%}.",
         strength=table(
             ("against", "games", "wins (95 % interval)"),
             [

@@ -63,7 +63,6 @@ _LIBRARIES = {
 """Libraries that interfaces need, by module; `from garden_core.interfaces import *` leaves those out that are not installed."""
 
 
-
 def _is_installed(library: str) -> bool:
     try:
         return find_spec(library) is not None

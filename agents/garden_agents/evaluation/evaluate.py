@@ -198,7 +198,8 @@ def _played(
     if isinstance(own, TextAgent):
         print(announcement(own, name, number), file=sys.stderr)
     with progress_bar(total=number, unit="game", desc=name) as bar:
-        played = Direct(game, a.agent, own, seed, private, bar.update)
+        together = isinstance(own, TextAgent)
+        played = Direct(game, a.agent, own, seed, private, together, bar.update)
         try:
             score = scored(played, a.agent, field, a.games, precision=0, seed=a.seed)
         except RuntimeError as error:

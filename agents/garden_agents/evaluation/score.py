@@ -25,7 +25,7 @@ from garden_agents.evaluation.tasks import Field, Member, field_of, task_of, tas
 from garden_agents.identity import weights_digest
 from garden_agents.matches.jobs import CORES, check, digest_of
 from garden_agents.matches.meet import alone_shares, independent_games, interval_of
-from garden_agents.matches.pairs import BLOCK, Games, Job, JobResults, finished_jobs, play_block
+from garden_agents.matches.pairs import BLOCK, Games, Job, JobResults, finished_jobs, play_blocks
 from garden_agents.plots import COLOURS, plot
 from garden_agents.progress import progress_bar
 from garden_agents.registry import load_agent
@@ -132,6 +132,7 @@ class Direct:
         policy: the policy.
         seed: seed of the games and of the opponents' choices.
         allow_other_options: accept opponents that were trained with other options or data.
+        together: play the games against all members at once, as for a language model that answers many requests at once.
         on_finished: called after each step of all games with the number of games that it ended.
     """
 
@@ -142,24 +143,26 @@ class Direct:
         policy: Policy,
         seed: int,
         allow_other_options: bool = False,
+        together: bool = False,
         on_finished: Callable[[int], object] | None = None,
     ) -> None:
         self.game, self.name, self.policy, self.seed = game, name, policy, seed
-        self.allow_other_options, self.on_finished = allow_other_options, on_finished
+        self.allow_other_options, self.together, self.on_finished = allow_other_options, together, on_finished
         self.done: dict[Job, JobResults] = {}
 
     def play(self, jobs: Sequence[Job], processes: int) -> Iterator[Job]:
         """Play the jobs that are missing in `done`; yield each when it is finished."""
-        for job in jobs:
-            if job not in self.done:
+        missing = [job for job in jobs if job not in self.done]
+        for some in [missing] if self.together and missing else [[job] for job in missing]:
+            blocks = {}
+            for job in some:
                 digest = digest_of(self.seed, "", job.opponent, job.block)
                 seed = int.from_bytes(digest[12:16])
                 other = load_agent(job.opponent, self.game, seed, self.allow_other_options)
-                agents = self.policy, other
-                self.done[job] = play_block(
-                    self.game, job, agents, int.from_bytes(digest[:8]), self.on_finished
-                )
-                yield job
+                blocks[job] = other, int.from_bytes(digest[:8])
+            played = play_blocks(self.game, blocks, self.policy, self.on_finished)
+            self.done |= zip(some, played, strict=True)
+            yield from some
 
 
 def score(

@@ -35,7 +35,7 @@ def play(
     game: Game,
     agents: Sequence[Policy],
     lineups: np.ndarray,
-    seed: int = 0,
+    seed: int | Sequence[int] = 0,
     on_finished: Callable[[int], object] | None = None,
     rotations: int = 1,
     names: Sequence[str] = (),
@@ -46,7 +46,7 @@ def play(
         game: the game with its options.
         agents: the policies.
         lineups: int (G, num_players), each seat's agent as an index into `agents`.
-        seed: seed of the games.
+        seed: seed of the games, or the seed of each deal.
         on_finished: called after each step of all games with the number of games that it ended; its exceptions end the
             match.
         rotations: number of consecutive games with the same deal and the same random numbers after it.
@@ -58,11 +58,11 @@ def play(
     """
     history = bool(hints_of(game).private_fields) or any(getattr(a, "needs_history", False) for a in agents)
     batch = Batch(game, len(lineups), autoreset=False, history=history)
-    if rotations == 1:
+    if isinstance(seed, int) and rotations == 1:
         batch.reset(seed)
     else:
-        deals = np.arange(len(lineups), dtype=np.uint64) // np.uint64(rotations)
-        batch.reset([int(game_seed(np.uint64(seed), deal, np.uint64(0))) for deal in deals])
+        seeds = deal_seeds(seed, -(-len(lineups) // rotations)) if isinstance(seed, int) else seed
+        batch.reset([seeds[row // rotations] for row in range(len(lineups))])
     running, forfeited = np.arange(len(lineups)), np.full(len(lineups), -1)
     decisions = []
     while len(running):
@@ -89,6 +89,11 @@ def play(
             on_finished(int(finished.sum()))
         running = running[~finished]
     return Finished(batch.states, forfeited, np.concatenate(decisions))
+
+
+def deal_seeds(seed: int, deals: int) -> list[int]:
+    """Return the seeds of a number of deals, which follow from one seed."""
+    return [int(game_seed(np.uint64(seed), np.uint64(deal), np.uint64(0))) for deal in range(deals)]
 
 
 def use_one_torch_thread() -> None:

@@ -23,7 +23,7 @@ from garden_agents.cluster import connected
 from garden_agents.errors import one_line_errors
 from garden_agents.identity import Identity, identity_of
 from garden_agents.matches.jobs import GameArguments, blocks, differences, digest_of, finished
-from garden_agents.matches.meet import alone, places, play, scores, use_one_torch_thread
+from garden_agents.matches.meet import alone, deal_seeds, places, play, scores, use_one_torch_thread
 from garden_agents.registry import load_agent, make_game
 from garden_core.batch.policies import Policy
 from garden_core.checks import as_seed
@@ -146,12 +146,35 @@ def play_block(
 
     Sets torch to one thread, see `use_one_torch_thread`. Raises as `play_job`.
     """
+    (played,) = play_blocks(game, {job: (agents[1], seed)}, agents[0], on_finished)
+    return played
+
+
+def play_blocks(
+    game: Game,
+    jobs: Mapping[Job, tuple[Policy, int]],
+    agent: Policy,
+    on_finished: Callable[[int], object] | None = None,
+) -> list[JobResults]:
+    """Play the games of several jobs of an agent at once, as `play_block`; `jobs` are the opponent and the seed of each."""
     use_one_torch_thread()
-    names = [f"{job.agent} (against {job.opponent})", f"{job.opponent} (against {job.agent})"]
-    n = game.num_players
-    states, forfeited, _ = play(game, agents, alone(job.games, n), seed, on_finished, n, names)
-    forfeits = tuple((i, seat) for i, seat in enumerate(forfeited.tolist()) if seat >= 0)
-    return JobResults(places(game, states, forfeited).tolist(), scores(game, states).tolist(), forfeits)
+    n, lineups, seeds, agents = game.num_players, [], [], [agent]
+    for number, (job, (opponent, seed)) in enumerate(jobs.items(), 1):
+        lineups.append(alone(job.games, n) * number)
+        seeds += deal_seeds(seed, job.games // n)
+        agents.append(opponent)
+    against = [job.opponent for job in jobs]
+    name = next(iter(jobs)).agent
+    names = [f"{name} (against {' and '.join(against)})", *(f"{each} (against {name})" for each in against)]
+    finished = play(game, agents, np.concatenate(lineups), seeds, on_finished, n, names)
+    results, first = [], 0
+    for job in jobs:
+        rows = slice(first, first := first + job.games)
+        states, forfeited = finished.states[rows], finished.forfeited[rows]
+        forfeits = tuple((i, seat) for i, seat in enumerate(forfeited.tolist()) if seat >= 0)
+        placed = places(game, states, forfeited).tolist()
+        results.append(JobResults(placed, scores(game, states).tolist(), forfeits))
+    return results
 
 
 def finished_jobs(
