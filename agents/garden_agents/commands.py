@@ -58,6 +58,10 @@ def main(words: Sequence[str] | None = None) -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # characters that the terminal lacks
+    # NumPy must use one thread, also in spawned processes: the number of threads can change the last digits of a network's output,
+    # and so the games; and small products are slower in several. The variables must be set before NumPy is imported.
+    for library in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"):
+        os.environ[library] = "1"
     try:
         with _sigterm_as_ctrl_c():
             command(words[1:])
@@ -129,11 +133,6 @@ def _exploit(words: list[str]) -> None:
 
 def _run(name: str, words: list[str]) -> None:
     """Run a command: `main` of its module, with the module's `Arguments`."""
-    if name in ("score", "arena", "compare", "evaluate", "leaderboard", "record", "report"):
-        # NumPy must use one thread, also in spawned processes: the number of threads can change the last digits of a
-        # network's output, and so the games. The variables must be set before NumPy is imported.
-        for library in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"):
-            os.environ[library] = "1"
     import tyro
 
     module = importlib.import_module(f"garden_agents.{MODULES[name]}")
@@ -158,7 +157,7 @@ def _warm_up(words: list[str]) -> None:
 
 MODULES = {
     "play": "play.terminal",
-    "score": "evaluation.score",
+    "score": "evaluation.score_command",
     "arena": "evaluation.arena",
     "compare": "evaluation.compare",
     "evaluate": "evaluation.evaluate",

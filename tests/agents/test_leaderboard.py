@@ -286,7 +286,7 @@ def test_entries_have_two_files_in_the_folder_of_a_task(board):
     (CACTI / "-.json").unlink()
     assert fails().startswith("leaderboard has no entries")
     CACTI.rename("leaderboard/chess-2")
-    assert "leaderboard/chess-2: folders have the names of tasks, which are cacti-2" in fails()
+    assert "leaderboard/chess-2: folders have the names of tasks, which are botanicus-2" in fails()
 
 
 def test_wrong_arguments_are_refused(board):

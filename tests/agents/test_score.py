@@ -2,6 +2,7 @@
 
 import json
 import math
+from pathlib import Path
 
 import msgspec
 import numpy as np
@@ -9,7 +10,8 @@ import pytest
 from garden_agents import load_agent, score
 from garden_agents.evaluation.positions import NUMBER, actions_of, states_of
 from garden_agents.evaluation.ratings import Met, chances, rate, rate_against
-from garden_agents.evaluation.score import Arguments, main
+from garden_agents.evaluation.score import opponents_of, placed
+from garden_agents.evaluation.score_command import Arguments, main
 from garden_agents.evaluation.tasks import Member, conditions, field_of, task_of, task_of_game, tasks
 from garden_agents.identity import identity_of
 from garden_agents.random_moves import WithRandomMoves
@@ -215,3 +217,40 @@ def test_a_game_with_another_reward_has_the_same_task_and_one_with_other_options
         """Another game of this name."""
 
     assert task_of_game(Other()) is None
+
+
+# --- opponents, and wrong arguments ---
+
+
+def test_an_agent_does_not_play_against_itself_under_another_name():
+    field, game = field_of("cacti-2"), make("cacti")
+    everyone = [member.agent for member in field.members]
+
+    def left_out(agent):
+        return [name for name in everyone if name not in opponents_of(agent, field, game)]
+
+    assert left_out("network") == ["cacti-2:main"]
+    assert left_out("network-mcts:100") == ["cacti-2:main-mcts:100"]
+    assert left_out("network-mcts:99") == left_out("network~0.1") == left_out("my_agent:make") == []
+    assert left_out("greedy") == ["greedy"]
+
+
+def test_the_rating_of_an_agent_that_loses_all_games_is_a_bound():
+    field = field_of("cacti-2")
+    found = placed("worst", field, {member.agent: ("00" * 20,) for member in field.members}, 2)
+    assert found.interval[0] == -math.inf
+    assert found.rating <= found.interval[1] < 0
+    assert found.plain["interval"][0] is None
+
+
+@pytest.mark.parametrize(
+    ("agent", "settings"),
+    [
+        ("greedy", {"precision": -1}),
+        (GreedyPolicy(), {"processes": 2}),
+        (GreedyPolicy(), {"keep": Path("games.jsonl")}),
+    ],
+)
+def test_arguments_without_effect_are_refused(agent, settings):
+    with pytest.raises(ValueError, match=r"precision must be|for an agent with a name"):
+        score(agent, "cacti-2", games=20, **settings)

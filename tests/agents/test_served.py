@@ -6,7 +6,7 @@ import sys
 
 import pytest
 from garden_agents import commands, load_agent
-from garden_agents.evaluation import evaluate, score
+from garden_agents.evaluation import evaluate, score_command
 from garden_agents.identity import identity_of
 from garden_agents.text import served
 from garden_agents.untrusted import untrusted_agent
@@ -142,7 +142,7 @@ def test_evaluate_asks_the_server(evaluated, endpoint, tmp_path, capsys):
 
 def test_score_says_whom_it_asks_and_how_much(endpoint, tmp_path, capsys):
     where = f"openai:m?base_url={endpoint.url}"
-    (found,) = score.main(score.Arguments(where, ("cacti-2",), processes=1, output=tmp_path))
+    (found,) = score_command.main(score_command.Arguments(where, ("cacti-2",), processes=1, output=tmp_path))
     assert capsys.readouterr().err.startswith(f"asking m at {endpoint.url}/: 40 games of cacti-2, about ")
     assert found.games == 40
 

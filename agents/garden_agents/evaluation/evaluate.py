@@ -25,7 +25,7 @@ import msgspec
 import tyro
 
 from garden_agents.errors import one_line_errors
-from garden_agents.evaluation.score import GAMES_OF_MODELS, Direct, most_games, scored, seed_of
+from garden_agents.evaluation.score import GAMES_OF_MODELS, Direct, most_games, opponents_of, scored, seed_of
 from garden_agents.evaluation.tasks import conditions, field_of, task_of, tasks
 from garden_agents.games import hints_of
 from garden_agents.identity import identity_of
@@ -201,7 +201,8 @@ def _played(
         together = isinstance(own, TextAgent)
         played = Direct(game, a.agent, own, seed, private, together, bar.update)
         try:
-            score = scored(played, a.agent, field, a.games, precision=0, seed=a.seed)
+            opponents = opponents_of(a.agent, field, game)
+            score = scored(played, a.agent, field, opponents, a.games, precision=0, seed=a.seed)
         except RuntimeError as error:
             kept = (
                 "; its answers so far are in the transcript: once this is mended, the same command continues"

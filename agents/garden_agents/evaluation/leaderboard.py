@@ -28,6 +28,7 @@ import msgspec
 from garden_agents.errors import one_line_errors
 from garden_agents.evaluation import score
 from garden_agents.evaluation.score import Score
+from garden_agents.evaluation.score_command import table as table_of_score
 from garden_agents.evaluation.tasks import field_of, task_of, tasks
 from garden_agents.identity import weights_digest
 from garden_agents.matches.jobs import CORES, check
@@ -137,20 +138,21 @@ def _score(content: Any, folder: Path) -> Score:
             f"it is of {short(written.task)}, version {written.version}, not {field.task}, version {field.version}: score the agent again"
         )
     _check_agent(written.agent, folder)
-    if (
-        not _CODE.fullmatch(written.agent)
-        and weights_digest(load_agent(written.agent, game)) != content["weights"]
-    ):
+    code = _CODE.fullmatch(written.agent)
+    if not code and weights_digest(load_agent(written.agent, game)) != content["weights"]:
         raise ValueError(f"{written.agent} has another network now: score it again")
     if written.seed:
         raise ValueError(f"its seed must be 0, the default, not {short(written.seed)}")
-    if written.results.keys() != {member.agent for member in field.members} - {written.agent}:
+    opponents = (
+        {m.agent for m in field.members} if code else {*score.opponents_of(written.agent, field, game)}
+    )
+    if written.results.keys() != opponents:
         raise ValueError(f"its opponents are not the field of {field.task}: score the agent again")
     if not score.possible(field, written.results, game.num_players):
         raise ValueError("the results are not those of a score")
     found = score.placed(written.agent, field, written.results, game.num_players, written.seed)
-    if score.table(written) != score.table(found):  # which are rounded: last digits can differ
-        raise ValueError(f"by its results, it must say {score.table(found).splitlines()[0]}")
+    if table_of_score(written) != table_of_score(found):  # which are rounded: last digits can differ
+        raise ValueError(f"by its results, it must say {table_of_score(found).splitlines()[0]}")
     return found
 
 

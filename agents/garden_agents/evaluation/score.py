@@ -1,4 +1,4 @@
-"""`garden score AGENT`: place an agent on the scale of a task.
+"""Place an agent on the scale of a task: `garden_agents.score`.
 
 The agent plays a few deals against every member of the task's field, in each seat, and then against the four members whose ratings
 are nearest to what this says, until its rating is known well enough. The rating is the one that makes its results against these four
@@ -9,31 +9,21 @@ from __future__ import annotations
 
 import math
 import re
-import sys
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
-import tyro
 
-from garden_agents.errors import one_line_errors
 from garden_agents.evaluation.ratings import Met, chances, rate_against
-from garden_agents.evaluation.tasks import Field, Member, field_of, task_of, tasks
+from garden_agents.evaluation.tasks import Field, Member, field_of, task_of
 from garden_agents.identity import weights_digest
-from garden_agents.matches.jobs import CORES, check, digest_of
+from garden_agents.matches.jobs import check, digest_of
 from garden_agents.matches.meet import alone_shares, independent_games, interval_of
 from garden_agents.matches.pairs import BLOCK, Games, Job, JobResults, finished_jobs, play_blocks
-from garden_agents.plots import COLOURS, plot
-from garden_agents.progress import progress_bar
 from garden_agents.registry import load_agent
-from garden_agents.text.agent import TextAgent
-from garden_agents.text.estimate import announcement
 from garden_core.batch.policies import Policy
-from garden_core.checks import one_line
-from garden_core.files.disk import write_json
 from garden_core.game import Game
 
 GAMES, PRECISION = 4000, 25.0
@@ -74,7 +64,7 @@ class Score:
     Attributes:
         task, version: the task.
         agent: the agent's name.
-        rating: its rating; that of "random" is 0.
+        rating: its rating, that of "random" is 0; the bound that is known if it won, or lost, all games against the nearest members.
         interval: its 95 % interval, in which the field's misfit is included; infinite where the agent won, or lost, all games.
         games: number of games.
         seed: seed of the games.
@@ -175,6 +165,7 @@ def score(
     keep: Path | None = None,
     on_finished: Callable[[int], object] | None = None,
     field: Field | None = None,
+    unchanged: Collection[str] = (),
 ) -> Score:
     """Place an agent on the scale of a task.
 
@@ -191,9 +182,10 @@ def score(
         keep: file of finished games, which are not repeated, for an agent with a name; None for no file.
         on_finished: called with the number of games of each finished job.
         field: another field than the frozen one.
+        unchanged: the agent's name, if it can change unseen but has not changed since the games in `keep`.
 
     Raises:
-        ValueError: for arguments out of range, an unknown agent or task, or a file `keep` of other games.
+        ValueError: for arguments out of range or without effect, an unknown agent or task, or a file `keep` of other games.
         RuntimeError: if an agent fails or a process dies.
 
     Example:
@@ -205,14 +197,36 @@ def score(
     field = field or field_of(task)
     game, name = task_of(task).make(), agent if isinstance(agent, str) else "policy"
     own_seed = seed_of(field, seed)
-    played: Played = (
-        Games(
-            game, [name, *(m.agent for m in field.members if m.agent != name)], own_seed, keep, unnamed=name
-        )
-        if isinstance(agent, str)
-        else Direct(game, name, agent, own_seed)
-    )
-    return scored(played, name, field, games, precision, seed, processes, on_finished)
+    played: Played
+    if isinstance(agent, str):
+        opponents = opponents_of(agent, field, game)
+        played = Games(game, [name, *opponents], own_seed, keep, unchanged=unchanged, unnamed=name)
+    elif keep is not None or processes > 1:
+        raise ValueError("keep and processes are for an agent with a name")
+    else:
+        opponents = [member.agent for member in field.members]
+        played = Direct(game, name, agent, own_seed)
+    return scored(played, name, field, opponents, games, precision, seed, processes, on_finished)
+
+
+def opponents_of(agent: str, field: Field, game: Game) -> list[str]:
+    """Return the names of a field's members without those that are the agent: by its name, or by the weights and what follows them."""
+    base, search = _parts(agent)
+    weights = "" if ":" in base else weights_digest(load_agent(base, game))
+
+    def is_agent(member: str) -> bool:
+        if member == agent or not weights:
+            return member == agent
+        other, other_search = _parts(member)
+        return other_search == search and weights_digest(load_agent(other, game)) == weights
+
+    return [member.agent for member in field.members if not is_agent(member.agent)]
+
+
+def _parts(name: str) -> tuple[str, str]:
+    """Return an agent's name without search and share of random moves, and these."""
+    base = re.sub(r"(-mcts:\d+)?(~[\d.]+)?$", "", name)
+    return base, name.removeprefix(base)
 
 
 def seed_of(field: Field, seed: int) -> int:
@@ -224,16 +238,22 @@ def scored(
     played: Played,
     name: str,
     field: Field,
+    opponents: Sequence[str],
     games: int = GAMES,
     precision: float = PRECISION,
     seed: int = 0,
     processes: int = 1,
     on_finished: Callable[[int], object] | None = None,
 ) -> Score:
-    """Place the agent `name`, whose games are `played`, on the scale of a field. The arguments are those of `score`."""
+    """Place the agent `name`, whose games are `played`, on the scale of a field, by games against `opponents`, some of its members.
+
+    The other arguments are those of `score`.
+    """
     check(games, processes, seed=seed)
-    n, members = played.game.num_players, [member for member in field.members if member.agent != name]
-    results: dict[str, list[str]] = {member.agent: [] for member in members}
+    if not precision >= 0:
+        raise ValueError(f"precision must be at least 0, not {precision}")
+    n = played.game.num_players
+    results: dict[str, list[str]] = {opponent: [] for opponent in opponents}
 
     def play(meetings: Sequence[str], number: int) -> Score:
         jobs = [Job(name, opponent, len(results[opponent]), number) for opponent in meetings]
@@ -247,7 +267,7 @@ def scored(
             results[job.opponent].append(_digits(played.done[job], n))
         return placed(name, field, results, n, seed)
 
-    found = play([*results], n * max(1, min(PILOT, games // (4 * n * len(members)))))
+    found = play([*results], n * max(1, min(PILOT, games // (4 * n * len(results)))))
     nearest = _nearest(field, results, n)
     for _ in range(games):
         left = (games - found.games) // (len(nearest) * n) * n
@@ -266,11 +286,12 @@ def placed(
     Args:
         name: the agent's name.
         field: the field.
-        results: see `Score`; of every member but the agent itself.
+        results: see `Score`; of the opponents.
         num_players: number of players.
         seed: seed of the games.
     """
     rating, *ends = _by_chance(field, _nearest(field, results, num_players), results, num_players)
+    rating = next((known for known, end in zip(ends[::-1], ends, strict=True) if math.isinf(end)), rating)
     low, high = (
         rating + math.copysign(math.hypot(end - rating, 1.96 * field.misfit), end - rating) for end in ends
     )
@@ -321,147 +342,18 @@ def _against(member: Member, blocks: Sequence[str], rating: float, misfit: float
     shares = _shares(blocks, n)
     met = _met(member.rating, shares)
     (expected,), (slope,) = chances(np.array([rating - member.rating]), n)
-    error = math.sqrt(expected * (1 - expected) / met.games + (slope * misfit) ** 2)
+    of_pair = slope * misfit * math.sqrt(NEAREST)  # the misfit is that of a mean of so many pairs
+    chance = max(expected * (1 - expected), met.won * (1 - met.won)) / met.games
+    error = math.sqrt(chance + of_pair**2)
     surprise = float((met.won - expected) / error)
     return Against(
         member.agent, member.rating, shares.size, met.won, interval_of(shares), float(expected), surprise
     )
 
 
-# --- the command ---
-
-
-def table(found: Score) -> str:
-    """Return a score as text: the rating, and the games against each member."""
-    low, high = found.interval
-    lines = [
-        f"{found.agent} in {found.task}, version {found.version}: rating {found.rating:.0f} ({low:.0f} to {high:.0f}), {found.games} games",
-        f"{'against':<28} rating  games  win rate   95 % interval   expected",
-    ]
-    for each in reversed(found.against):
-        rates = f"{each.win_rate:>8.1%}  {each.interval[0]:>6.1%} … {each.interval[1]:>6.1%}  {each.expected:>8.1%}"
-        lines.append(
-            f"{each.agent:<28} {each.rating:>6} {each.games:>6}  {rates}{' !' if each in found.surprises else ''}"
-        )
-    lines += [
-        f"! One number does not describe this agent: against {each.agent} it does {'better' if each.surprise > 0 else 'worse'} than its rating says"
-        for each in found.surprises
-    ]
-    return "\n".join(lines)
-
-
-def picture(path: Path, found: Score) -> None:
-    """Draw an agent's win rates against the members of the field, by their ratings."""
-    n = task_of(found.task).make().num_players
-    ratings = np.array([each.rating for each in found.against])
-    rates = np.array([(each.win_rate, *each.interval) for each in found.against])
-    with plot(path, 1, (9, 5)) as (axes,):
-        span = np.linspace(ratings.min() - 100, max(ratings.max(), found.rating) + 100, 300)
-        axes.plot(span, chances(found.rating - span, n)[0], color=COLOURS[1], label="as the rating says")
-        errors = np.abs(rates[:, 1:] - rates[:, :1]).T
-        axes.errorbar(
-            ratings, rates[:, 0], errors, fmt="o", color=COLOURS[0], capsize=3, label="played, 95 % intervals"
-        )
-        for each in found.against:
-            name = one_line(each.agent.removeprefix(f"{found.task}:"), 40)
-            look = {"textcoords": "offset points", "size": 7, "rotation": 50, "ha": "right", "va": "top"}
-            axes.annotate(name, (each.rating, each.interval[0]), (3, -3), **look)
-        low, high = found.interval
-        axes.axvspan(max(low, span[0]), min(high, span[-1]), color=COLOURS[1], alpha=0.15)
-        axes.set(xlabel="rating of the opponent", ylabel="win rate", ylim=(-0.02, 1.02))
-        axes.set_title(
-            f"{one_line(found.agent, 60)} in {found.task}, version {found.version}: {found.rating:.0f} ({low:.0f} to {high:.0f})"
-        )
-        axes.legend()
-
-
-@dataclass
-class Arguments:
-    """Place an agent on the scale of the benchmark's tasks."""
-
-    agent: tyro.conf.Positional[str]
-    """the agent: a run's folder, a network's file, module:attribute, program:COMMAND, openai:MODEL, greedy, mcts:400, …"""
-    task: tuple[str, ...] = ()
-    """tasks, such as cacti-2; all that the agent can play if none is given"""
-    games: int | None = None
-    """largest number of games in a task; 4000 if not given, or 40 for a language model"""
-    precision: float = PRECISION
-    """no more games are played once the interval, by chance alone, is this number of points up and down; the field's misfit comes on top"""
-    seed: int = 0
-    """seed of the games and of the agents' choices"""
-    processes: int = CORES
-    """number of processes, which does not change the results; one per core if not given"""
-    output: Path = Path("scores")
-    """folder for the results: a file .json and a picture .png for each task, and the finished games, which are not repeated"""
-
-
-@one_line_errors("stopped; the same command continues", RuntimeError)
-def main(arguments: Arguments) -> list[Score]:
-    """Score the agent; print and write the results.
-
-    Raises:
-        SystemExit: for arguments that are not valid, after Ctrl-C, or if an agent fails.
-    """
-    a, found = arguments, []
-    a.output.mkdir(parents=True, exist_ok=True)
-    for name in a.task or _playable(a.agent):
-        stem = a.output / f"{name}-{re.sub(r'[^A-Za-z0-9.~]+', '-', a.agent).strip('-')[-60:]}"
-        own = load_agent(a.agent, task_of(name).make(), a.seed)
-        games = _games(a, name, own)
-        with progress_bar(total=games, unit="game", desc=name) as bar:
-            one = score(
-                a.agent,
-                name,
-                games,
-                a.precision,
-                a.seed,
-                a.processes,
-                stem.with_name(f"{stem.name}.games.jsonl"),
-                bar.update,
-            )
-        about = {
-            "weights": weights_digest(own),
-            "garden-envs": version("garden-envs"),
-        }
-        write_json(stem.with_name(f"{stem.name}.json"), one.plain | about)
-        picture(stem.with_name(f"{stem.name}.png"), one)
-        print(table(one), flush=True)
-        found.append(one)
-    return found
-
-
 def most_games(field: Field, num_players: int, games: int) -> int:
     """Return the largest number of games of a score: `games`, or a deal against each member if these are more."""
     return max(games, num_players * len(field.members))
-
-
-def _games(arguments: Arguments, task: str, own: Policy) -> int:
-    """Return the largest number of games in a task; print, for a language model, what they cost, before anything is sent."""
-    a = arguments
-    if not isinstance(own, TextAgent):
-        return GAMES if a.games is None else a.games
-    games = GAMES_OF_MODELS if a.games is None else a.games
-    most = most_games(field_of(task), task_of(task).make().num_players, games)
-    print(announcement(own, task, most), file=sys.stderr)
-    return games
-
-
-def _playable(agent: str) -> list[str]:
-    """Return the tasks that an agent can play.
-
-    Raises:
-        ValueError: if there are none; it says why for the last one.
-    """
-    found, reason = [], ""
-    for name, task in tasks().items():
-        try:
-            load_agent(agent, task.make(), check=True)
-            found.append(name)
-        except ValueError as error:
-            reason = f"{name}: {one_line(error)}"
-    if not found:
-        raise ValueError(f"{agent} can play no task; {reason}")
-    return found
 
 
 # --- for the leaderboard ---

@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 
 from garden_agents.evaluation import score
+from garden_agents.evaluation.score_command import table as table_of_score
 from garden_agents.evaluation.tasks import Field, field_of, task_of_game
 from garden_agents.identity import identity_of
 from garden_agents.matches.meet import Result, meet, play, scores, table
@@ -91,7 +92,7 @@ class Rated(Measure):
         most = score.GAMES if games is None else games
         with progress_bar(total=most, unit="game", desc=self.field.task) as bar:
             found = self._score(agent, self.field, most, score.PRECISION, 0, bar.update)
-        return {"score": found.plain}, score.table(found)
+        return {"score": found.plain}, table_of_score(found)
 
     def _score(
         self, agent: Policy, field: Field, games: int, precision: float, seed: int, on_finished: Finished
@@ -99,7 +100,8 @@ class Rated(Measure):
         played = score.Direct(
             self.game, "network", agent, score.seed_of(field, seed), on_finished=on_finished
         )
-        return score.scored(played, "network", field, games, precision, seed)
+        opponents = [member.agent for member in field.members]
+        return score.scored(played, "network", field, opponents, games, precision, seed)
 
 
 class WinRates(Measure):
