@@ -40,7 +40,7 @@ class Arguments:
     processes: int = CORES
     """number of scores at the same time"""
     output: Path = Path(__file__).parent
-    """folder for scale.json"""
+    """folder for scale-TASK.json"""
 
 
 class Case(NamedTuple):
@@ -61,8 +61,9 @@ def play(case: Case) -> tuple[float, float, float, int]:
 
 def main(arguments: Arguments) -> None:
     """Score, print and write the results."""
-    a, measurements = arguments, []
+    a = arguments
     for task in a.tasks or tasks():
+        measurements = []
         members = {member.agent: member.rating for member in field_of(task).members}
         agents = [name for each in AGENTS if (name := each.format(task)) not in members]
         cases = [Case(task, "long", agent, a.long, LONG_SEED) for agent in agents]
@@ -99,10 +100,9 @@ def main(arguments: Arguments) -> None:
                 }
                 measurements.append(row | {"games": games, "held": low <= known <= high})
         for row in measurements:
-            if row["task"] == task:
-                print(row, flush=True)
-    settings = {"scores": a.scores, "games": a.games, "long": a.long, "recovery": a.recovery}
-    common.save(a.output, "scale", settings, measurements)
+            print(row, flush=True)
+        settings = {"scores": a.scores, "games": a.games, "long": a.long, "recovery": a.recovery}
+        common.save(a.output, f"scale-{task}", settings, measurements)
 
 
 if __name__ == "__main__":
