@@ -51,6 +51,7 @@ RESULT_TABLES = (
     strength.ladder,
     strength.ladder_pairs,
     strength.comparison_in_short,
+    strength.scores,
     strength.comparing_errors,
     strength.comparing_repeats,
     strength.comparing_deals,

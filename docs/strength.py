@@ -276,6 +276,43 @@ def comparison_in_short() -> str:
     )
 
 
+def scores() -> str:
+    """Return the table of how often the intervals of short scores hold known ratings, by task."""
+    measured: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in read_all("scale", REPORT):
+        measured[row["task"]].append(row)
+    rows = []
+    for task, found in measured.items():
+        short_scores = [row for row in found if "agent" in row]
+        members = [row for row in found if "member" in row]
+        held = sum(row["held"] * row["scores"] for row in short_scores) / sum(
+            row["scores"] for row in short_scores
+        )
+        each = ", ".join(
+            f"`{row['agent'].removeprefix(f'{task}:')}` {row['held']:.0%}" for row in short_scores
+        )
+        missed = ", ".join(
+            f"`{row['member'].removeprefix(f'{task}:')}`" for row in members if not row["held"]
+        )
+        rows.append(
+            (
+                f"`{task}`",
+                f"{held:.0%}",
+                each,
+                f"{sum(row['held'] for row in members)} of {len(members)}",
+                missed,
+            )
+        )
+    head = (
+        "task",
+        "intervals that hold the long match's rating",
+        "by agent",
+        "members within their intervals",
+        "others",
+    )
+    return table(head, rows)
+
+
 def comparing_errors() -> str:
     """Return the table of error rates and lengths of simulated sequential tests."""
     rows = [
