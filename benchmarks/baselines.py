@@ -223,6 +223,8 @@ def by_method(rows: Sequence[dict[str, Any]], task: str) -> dict[tuple[str, int]
 
 def draw(path: Path, rows: Sequence[dict[str, Any]], task: str) -> None:
     """Draw ratings over decisions: means, and the range of the seeds; methods without evaluations have a point each."""
+    from matplotlib.ticker import EngFormatter, LogLocator, NullLocator
+
     longest: dict[str, int] = {}
     runs = by_method(rows, task)
     for method, decisions in runs:
@@ -243,7 +245,10 @@ def draw(path: Path, rows: Sequence[dict[str, Any]], task: str) -> None:
             else:
                 axes.vlines(x, y.min(0), y.max(0), color=colour)
         axes.set(xscale="log", xlabel="decisions learned from", ylabel=f"rating in {task}")
-        axes.legend(loc="lower right")
+        axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axes.xaxis.set_major_formatter(EngFormatter(sep=" "))
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.legend(loc="lower right", frameon=True)
         member_lines(axes, axes, {m.agent: m.rating for m in field_of(task).members})
 
 

@@ -37,7 +37,7 @@ LONGEST = {
     "rewards.md": 135,
     "commands.md": 200,
     "agents.md": 91,
-    "benchmark.md": 140,
+    "benchmark.md": 150,
     "files.md": 70,
     "guarantees.md": 50,
     "glossary.md": 60,

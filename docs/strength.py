@@ -208,13 +208,13 @@ def baselines() -> str:
 
 
 def _spread(runs: list[dict[str, Any]]) -> str:
-    """Return mean and interquartile mean of ratings, with interval, number of seeds and hours of a run, as text."""
+    """Return mean and interquartile mean of ratings, with interval, number of seeds and minutes of a run, as text."""
     if not runs:
         return ""
     mean, middle, low, high = spread([run["rating"] for run in runs])
-    hours = sum(run["seconds"] for run in runs) / len(runs) / 3600
+    minutes = sum(run["seconds"] for run in runs) / len(runs) / 60
     ratings = f"{mean:.0f}; {middle:.0f} ({low:.0f} to {high:.0f})" if len(runs) > 1 else f"{mean:.0f}"
-    return f"{ratings}, {len(runs)} seed{'s' * (len(runs) > 1)}, {hours:.2f} h"
+    return f"{ratings}, {len(runs)} seed{'s' * (len(runs) > 1)}, {minutes:.1f} min"
 
 
 def best_responses() -> str:
