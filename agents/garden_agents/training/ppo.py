@@ -153,5 +153,7 @@ def trained(arguments: A) -> tuple[Path, A, Game]:
             raise SystemExit(f"--device cuda: {error}") from None
     if game.cooperative and arguments.pool_share:
         raise SystemExit(f"in {in_words(game)} there are no opponents for a pool: leave out pool_share")
-    agents = [load_agent(name, game, arguments.seed + i) for i, name in enumerate(arguments.pool_agents)]
+    agents = [
+        load_agent(name, game, arguments.seed + i, check=True) for i, name in enumerate(arguments.pool_agents)
+    ]
     return Training(folder, arguments, game, command, agents).train(), arguments, game
