@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import datetime
+import functools
 import importlib.metadata
 import json
 import re
@@ -194,16 +195,6 @@ def line_of(run: Run, folder: Path) -> dict[str, Any]:
     }
 
 
-class Work:
-    """Makes a run; can be pickled."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    def __call__(self, run: Run) -> dict[str, Any]:
-        return line_of(run, self.folder)
-
-
 # --- results ---
 
 
@@ -259,7 +250,9 @@ def main(arguments: Arguments) -> None:
     missing = [run for run in plan(a) if (*run, task_of(run.task).version) not in done]
     a.output.parent.mkdir(parents=True, exist_ok=True)
     with progress_bar(total=len(missing), unit="run") as bar:
-        for run, row in finished(Work(a.runs), missing, a.processes, lambda run: run.name):
+        for run, row in finished(
+            functools.partial(line_of, folder=a.runs), missing, a.processes, lambda run: run.name
+        ):
             rows = [*read(a.output), row]  # another process may have added some
             ordered = sorted(
                 rows, key=lambda row: (row["task"], row["method"], row["decisions"], row["seed"])

@@ -184,7 +184,9 @@ def _options_of(arguments: type) -> list[tuple[str, str]]:
     rows = []
     for action in parser._actions:
         if "--help" not in action.option_strings and action.help != argparse.SUPPRESS:
-            text = re.sub(r" \(default: (None|False|''|)\)$", "", " ".join(action.help.split()))
+            text = re.sub(
+                r" \(default: (None|False|''|)\)$", "", " ".join(action.help.replace("%%", "%").split())
+            )
             if "if not given" in text:  # and what then is said there, as it can depend on the machine
                 text = re.sub(r" \(default: .*\)$", "", text)
             # As code, which is not broken after hyphens.

@@ -73,25 +73,27 @@ def main(words: Sequence[str] | None = None) -> None:
         from garden_core.plugins import EXTRA
 
         package = (error.name or "").partition(".")[0]
-        extra = _extra_with(package)
-        if extra is None:  # a module that the caller's own code needs
+        extras = _extras_with(package)
+        if not extras:  # a module that the caller's own code needs
             raise
-        extra = "train" if words[0] in ("train", "exploit") and extra in ("play", "sb3") else extra
+        trains = words[0] in ("train", "exploit") and not {"play", "sb3", "train"}.isdisjoint(extras)
+        extra = "train" if trains else extras[0]
         raise SystemExit(
             f"`garden {words[0]}` needs the package {package!r}: {EXTRA.format(extra)}"
         ) from error
 
 
-def _extra_with(package: str) -> str | None:
-    """Return the first extra that installs a package, given by the name that is imported; None if there is none."""
+def _extras_with(package: str) -> list[str]:
+    """Return the extras that install a package, given by the name that is imported."""
     from importlib.metadata import requires
 
+    extras = []
     for requirement in requires("garden-envs") or ():
         extra = re.search(r"extra == ['\"](\w+)", requirement)
         name = re.split(r"[^\w.-]", requirement)[0].replace("-", "_")
-        if extra and name.lower() == package.lower():
-            return extra[1]
-    return None
+        if extra and name.lower() in (package.lower(), f"{package}_py", f"{package}_ce"):
+            extras.append(extra[1])
+    return extras
 
 
 @contextlib.contextmanager

@@ -239,8 +239,11 @@ def test_the_rating_of_an_agent_that_loses_all_games_is_a_bound():
     field = field_of("cacti-2")
     found = placed("worst", field, {member.agent: ("00" * 20,) for member in field.members}, 2)
     assert found.interval[0] == -math.inf
-    assert found.rating <= found.interval[1] < 0
+    assert found.rating == found.interval[1] < 0
     assert found.plain["interval"][0] is None
+    best = placed("best", field, {member.agent: ("11" * 20,) for member in field.members}, 2)
+    assert best.rating == best.interval[0] > field.members[-1].rating
+    assert best.plain["interval"][1] is None
 
 
 @pytest.mark.parametrize(

@@ -108,16 +108,23 @@ def test_a_missing_client_is_named_in_one_line(endpoint, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("module", "message"),
-    [("ray.rllib", r"needs the package 'ray': pip install '\.\[ray\]'"), ("own_module", "No module named")],
+    ("command", "module", "message"),
+    [
+        ("arena", "ray.rllib", r"needs the package 'ray': pip install '\.\[ray\]'"),
+        ("arena", "tqdm", r"pip install '\.\[play\]'"),
+        ("train", "torch", r"pip install '\.\[train\]'"),
+        ("train", "tqdm", r"pip install '\.\[train\]'"),
+        ("play", "markdown_it", r"pip install '\.\[web\]'"),
+        ("arena", "own_module", "No module named"),
+    ],
 )
-def test_only_packages_of_extras_are_named_as_such(module, message, monkeypatch):
+def test_only_packages_of_extras_are_named_as_such(command, module, message, monkeypatch):
     def fail(words):
         raise ModuleNotFoundError(f"No module named {module!r}", name=module)
 
-    monkeypatch.setitem(commands.COMMANDS, "arena", fail)
+    monkeypatch.setitem(commands.COMMANDS, command, fail)
     with pytest.raises((SystemExit, ModuleNotFoundError), match=message):
-        commands.main(["arena"])
+        commands.main([command])
 
 
 def test_strangers_name_no_server():

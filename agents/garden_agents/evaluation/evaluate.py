@@ -199,7 +199,7 @@ def _played(
         print(announcement(own, name, number), file=sys.stderr)
     with progress_bar(total=number, unit="game", desc=name) as bar:
         together = isinstance(own, TextAgent)
-        played = Direct(game, a.agent, own, seed, private, together, bar.update)
+        played = Direct(game, own, seed, private, together, bar.update)
         try:
             opponents = opponents_of(a.agent, field, game)
             score = scored(played, a.agent, field, opponents, a.games, precision=0, seed=a.seed)

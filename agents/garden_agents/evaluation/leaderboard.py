@@ -78,12 +78,6 @@ class Entry(NamedTuple):
         """Its name, such as "cacti-2/greedy"."""
         return f"{self.score.task}/{self.file.stem}"
 
-    @property
-    def rating(self) -> float:
-        """Its rating; if it won or lost all games, the end of the interval that is known."""
-        low, high = self.score.interval
-        return low if math.isinf(high) else high if math.isinf(low) else self.score.rating
-
 
 # --- files ---
 
@@ -100,7 +94,7 @@ def read_entries(folder: Path) -> dict[str, list[Entry]]:
             raise ValueError(f"{path}: folders have the names of tasks, which are {', '.join(tasks())}")
         names = {file.stem for file in path.iterdir() if file.suffix in (".toml", ".json")}
         found = [_read_entry(path, name) for name in sorted(names)]
-        entries[path.name] = sorted(found, key=lambda entry: -entry.rating)
+        entries[path.name] = sorted(found, key=lambda entry: -entry.score.rating)
     if not any(entries.values()):
         raise ValueError(f"{folder} has no entries; run this in a checkout, or name its folder with --folder")
     return entries
@@ -184,7 +178,7 @@ def table(entries: Sequence[Entry]) -> str:
         rates = [f"{each.win_rate:.0%} of {each.games}" for each in found.against if each.agent == "greedy"]
         cells = (
             f"[{entry.file.stem}](../{entry.file.parents[1].name}/{entry.name}.toml){' *' * about.tuned_on_field}",
-            f"{bound}{entry.rating:z.0f}{' !' * bool(found.surprises)}",
+            f"{bound}{found.rating:z.0f}{' !' * bool(found.surprises)}",
             "" if bound else f"{low:z.0f} … {high:z.0f}",
             found.games,
             *(rates or [""]),

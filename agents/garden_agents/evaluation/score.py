@@ -118,7 +118,6 @@ class Direct:
 
     Args:
         game: the game with its options.
-        name: a name of the policy.
         policy: the policy.
         seed: seed of the games and of the opponents' choices.
         allow_other_options: accept opponents that were trained with other options or data.
@@ -129,14 +128,13 @@ class Direct:
     def __init__(
         self,
         game: Game,
-        name: str,
         policy: Policy,
         seed: int,
         allow_other_options: bool = False,
         together: bool = False,
         on_finished: Callable[[int], object] | None = None,
     ) -> None:
-        self.game, self.name, self.policy, self.seed = game, name, policy, seed
+        self.game, self.policy, self.seed = game, policy, seed
         self.allow_other_options, self.together, self.on_finished = allow_other_options, together, on_finished
         self.done: dict[Job, JobResults] = {}
 
@@ -205,7 +203,7 @@ def score(
         raise ValueError("keep and processes are for an agent with a name")
     else:
         opponents = [member.agent for member in field.members]
-        played = Direct(game, name, agent, own_seed)
+        played = Direct(game, agent, own_seed)
     return scored(played, name, field, opponents, games, precision, seed, processes, on_finished)
 
 
@@ -255,7 +253,7 @@ def scored(
     n = played.game.num_players
     results: dict[str, list[str]] = {opponent: [] for opponent in opponents}
 
-    def play(meetings: Sequence[str], number: int) -> Score:
+    def play(meetings: Sequence[str], number: int) -> None:
         jobs = [Job(name, opponent, len(results[opponent]), number) for opponent in meetings]
         for job in jobs:
             if job in played.done and on_finished:
@@ -265,17 +263,20 @@ def scored(
                 on_finished(job.games)
         for job in jobs:
             results[job.opponent].append(_digits(played.done[job], n))
-        return placed(name, field, results, n, seed)
 
-    found = play([*results], n * max(1, min(PILOT, games // (4 * n * len(results)))))
+    play([*results], n * max(1, min(PILOT, games // (4 * n * len(results)))))
     nearest = _nearest(field, results, n)
     for _ in range(games):
-        left = (games - found.games) // (len(nearest) * n) * n
+        left = (
+            (games - sum(len(block) for blocks in results.values() for block in blocks))
+            // (len(nearest) * n)
+            * n
+        )
         low, high = _by_chance(field, nearest, results, n)[1:]
         if left <= 0 or high - low <= 2 * precision:
             break
-        found = play(nearest, min(-(-BLOCK // n) * n, left))
-    return found
+        play(nearest, min(-(-BLOCK // n) * n, left))
+    return placed(name, field, results, n, seed)
 
 
 def placed(
@@ -291,10 +292,10 @@ def placed(
         seed: seed of the games.
     """
     rating, *ends = _by_chance(field, _nearest(field, results, num_players), results, num_players)
-    rating = next((known for known, end in zip(ends[::-1], ends, strict=True) if math.isinf(end)), rating)
     low, high = (
         rating + math.copysign(math.hypot(end - rating, 1.96 * field.misfit), end - rating) for end in ends
     )
+    rating = high if math.isinf(low) else low if math.isinf(high) else rating
     against = tuple(
         _against(member, results[member.agent], rating, field.misfit, num_players)
         for member in field.members

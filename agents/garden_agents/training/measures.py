@@ -97,9 +97,7 @@ class Rated(Measure):
     def _score(
         self, agent: Policy, field: Field, games: int, precision: float, seed: int, on_finished: Finished
     ) -> score.Score:
-        played = score.Direct(
-            self.game, "network", agent, score.seed_of(field, seed), on_finished=on_finished
-        )
+        played = score.Direct(self.game, agent, score.seed_of(field, seed), on_finished=on_finished)
         opponents = [member.agent for member in field.members]
         return score.scored(played, "network", field, opponents, games, precision, seed)
 
