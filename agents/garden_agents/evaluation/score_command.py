@@ -7,6 +7,7 @@ import sys
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import tyro
@@ -58,13 +59,16 @@ def picture(path: Path, found: Score) -> None:
         axes.errorbar(
             ratings, rates[:, 0], errors, fmt="o", color=COLOURS[0], capsize=3, label="played, 95 % intervals"
         )
-        for each in found.against:
+        for number, each in enumerate(found.against):
             name = one_line(each.agent.removeprefix(f"{found.task}:"), 40)
-            look = {"textcoords": "offset points", "size": 7, "rotation": 50, "ha": "right", "va": "top"}
-            axes.annotate(name, (each.rating, each.interval[0]), (3, -3), **look)
+            above = number % 2  # in turn, as neighbours are close
+            look: dict[str, Any] = {"textcoords": "offset points", "size": 7, "rotation": 50}
+            look |= {"ha": "left", "va": "bottom"} if above else {"ha": "right", "va": "top"}
+            offset = (0, 3) if above else (3, -3)
+            axes.annotate(name, (each.rating, each.interval[above]), offset, **look)
         low, high = found.interval
         axes.axvspan(max(low, span[0]), min(high, span[-1]), color=COLOURS[1], alpha=0.15)
-        axes.set(xlabel="rating of the opponent", ylabel="win rate", ylim=(-0.02, 1.02))
+        axes.set(xlabel="rating of the opponent", ylabel="win rate", ylim=(-0.02, 1.12))
         axes.set_title(
             f"{one_line(found.agent, 60)} in {found.task}, version {found.version}: {found.rating:.0f} ({low:.0f} to {high:.0f})"
         )

@@ -36,6 +36,8 @@ def learning_curves(
         chance: win rate among equal players; None if unknown.
         members: ratings of a field's members by name, drawn as lines.
     """
+    from matplotlib.ticker import EngFormatter
+
     decisions, minutes = columns["decisions"], columns["seconds"] / 60
     names = [name for name in columns if name not in ("decisions", "seconds")]
     rated = names == [*RATING]
@@ -60,6 +62,7 @@ def learning_curves(
     what = "rating" if rated else "team score" if names == [TEAM] else "win rate"
     left.set(xlabel="decisions learned from", ylabel=what)
     right.set(xlabel="minutes of training")
+    left.xaxis.set_major_formatter(EngFormatter(sep=" "))
     if what == "win rate":
         left.set(ylim=(0, 1.02))
     for axes in (left, right):
