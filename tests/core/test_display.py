@@ -121,7 +121,7 @@ def test_each_picture_is_shown_at_the_frame_rate(shown, pygame, clock):
 def test_the_error_says_what_to_install(monkeypatch, missing):
     """Without pygame, and with the package pygame, which has no `Window`, in place of pygame-ce."""
     monkeypatch.setitem(sys.modules, "pygame", None if missing == "pygame" else ModuleType("pygame"))
-    with pytest.raises(ImportError, match=r"needs pygame-ce: pip install 'garden-envs\[human\]'"):
+    with pytest.raises(ImportError, match=r"needs pygame-ce: pip install '\.\[human\]'"):
         Display("Toy").show(RED, 0)
 
 

@@ -110,7 +110,7 @@ def test_a_missing_gpu_is_reported(monkeypatch, tmp_path):
 def test_a_missing_compiler_is_reported(monkeypatch):
     monkeypatch.setattr(gpu_kernels.cuda, "is_available", lambda: False)
     monkeypatch.setattr(gpu_kernels.cuda, "cuda_error", lambda: None)
-    with pytest.raises(RuntimeError, match=r"no compiler for a GPU: .*garden-envs.cuda"):
+    with pytest.raises(RuntimeError, match=r"no compiler for a GPU: pip install .*\[cuda\]"):
         Batch("cacti", 3, device="cuda")
 
 
