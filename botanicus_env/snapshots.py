@@ -82,7 +82,7 @@ Chosen = tuple[str, Annotated[int, between(0, MAX_AMOUNT)]]
 class Snapshot(msgspec.Struct, forbid_unknown_fields=True):
     """The keys, as documented in docs/botanicus.md."""
 
-    game: Literal["botanicus"]
+    game: str  # checked by the core
     num_players: int
     round: Annotated[int, between(1, LAST_ROUND)]
     column: Annotated[int, between(1, BOARD_COLUMNS)]

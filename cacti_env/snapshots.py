@@ -26,7 +26,7 @@ Both = Meta(min_length=NUM_PLAYERS, max_length=NUM_PLAYERS)
 class Snapshot(msgspec.Struct, forbid_unknown_fields=True):
     """The keys, as documented in docs/cacti.md."""
 
-    game: Literal["cacti"]
+    game: str  # checked by the core
     current_player: Seat
     active_player: Seat
     asked: Literal["action", "response", "last_card", "over"]

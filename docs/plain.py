@@ -29,6 +29,7 @@ LONGEST = {
     "gpu.md": 45,
     "clusters.md": 35,
     "own-game.md": 166,
+    "change-a-rule.md": 140,
     "faq.md": 90,
     "mars.md": 200,
     "cacti.md": 200,

@@ -24,6 +24,7 @@ from garden_core.jit.field_names import check_field_names
 from garden_core.jit.rewards import REWARDS
 from garden_core.options import REWARD, Option
 from garden_core.presentation import Presentation
+from garden_core.variants import complete_variant, is_variant
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,8 @@ class Game(Presentation):
     """A game with its options chosen: metadata, record types, labels, snapshot, pictures.
 
     A subclass sets the class attributes below and implements the abstract methods; its rules are nine compiled
-    functions (`garden_core.jit.kernels.Kernels`). Defining the subclass creates and registers its record types.
+    functions (`garden_core.jit.kernels.Kernels`). Defining the subclass creates and registers its record types. A subclass of
+    a complete game that sets other `rules` is a variant of it (docs/change-a-rule.md).
     Instances with equal options and data are equal. The constructor reads data files once; pickles contain their content.
 
     Raises (on construction):
@@ -103,6 +105,8 @@ class Game(Presentation):
     params_dtype: ClassVar[np.dtype]
     """Record type of the params, made from `params_fields`."""
 
+    variant_of: ClassVar[type[Game] | None]
+    """The game whose actions and observations it has, with other rules or options; None for a game of its own."""
     max_players: ClassVar[int]
     """The upper bound of the option `num_players`: the length of state fields that have an entry per seat."""
 
@@ -119,6 +123,10 @@ class Game(Presentation):
                 f"by it; not {short(cls.name)}"
             )
         cls.rules = kernels.completed(cls.rules, cls)
+        base = next((kind for kind in cls.__mro__[1:] if "state_dtype" in kind.__dict__), None)
+        cls.variant_of = base if base is not None and is_variant(cls, base) else None
+        if cls.variant_of is not None:
+            complete_variant(cls, base)
         seats = cls.option("num_players").high
         if seats is None:
             raise TypeError(f"{cls.__name__}: the option num_players must have an upper bound")

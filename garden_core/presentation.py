@@ -44,6 +44,8 @@ class Presentation(ABC):
 
     summary: ClassVar[str] = ""
     """The rules in brief, for people: plain text in paragraphs."""
+    what_differs: ClassVar[str] = ""
+    """Of a variant, what differs from the game above it: its docstring."""
 
     # --- what a game defines ---
 
@@ -121,10 +123,16 @@ class Presentation(ABC):
 
     @property
     def rules_text(self) -> str:
-        """The full rules, for people: the file `rules.md` in the folder of the class's module, else `summary`."""
-        module = getattr(sys.modules.get(type(self).__module__), "__file__", None)
-        path = Path(module).with_name("rules.md") if module else None
-        return path.read_text("utf-8") if path and path.is_file() else self.summary
+        """The full rules, for people: the file `rules.md` in the folder of the class's module, else `summary`.
+
+        Those of a variant begin with what differs from the game's.
+        """
+        for kind in type(self).__mro__:
+            module = getattr(sys.modules.get(kind.__module__), "__file__", None)
+            path = Path(module).with_name("rules.md") if module else None
+            if path and path.is_file():
+                return self.what_differs + path.read_text("utf-8")
+        return self.summary
 
     def describe_to(self, state: Any, action: int, seat: int | None) -> str:
         """Return the description of an action that the player to move takes, or its label if the description reveals secrets.

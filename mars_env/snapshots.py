@@ -34,7 +34,7 @@ Stock = Annotated[list[Annotated[int, Meta(ge=0, le=FLOWERS_PER_COLOUR)]], Meta(
 class Snapshot(msgspec.Struct, forbid_unknown_fields=True):
     """The keys, as documented in docs/mars.md."""
 
-    game: Literal["mars"]
+    game: str  # checked by the core
     num_players: int
     phase: Literal["place", "move", "plant", "over"]
     current_player: Annotated[int, Meta(ge=0, lt=MAX_PLAYERS)]

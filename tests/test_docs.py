@@ -3,8 +3,10 @@
 import doctest
 import importlib
 import re
+import sys
 import warnings
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -46,9 +48,11 @@ def test_snippets_run_and_print_what_is_shown(page, tmp_path, monkeypatch, capsy
     monkeypatch.setitem(games._registered, pig.Pig, games.Hints())  # which own-game.md replaces
     for library in NEEDED.get(page.name, ()):
         pytest.importorskip(library)
-    namespace = {"__name__": page.stem}
+    module = ModuleType(page.stem)
+    monkeypatch.setitem(sys.modules, page.stem, module)  # pickle looks classes up there
+    namespace = vars(module)
     if page.name == "own-game.md":  # its snippets are parts of the example
-        namespace |= vars(pig)
+        namespace |= vars(pig) | {"__name__": page.stem}
     for number, (snippet, shown) in enumerate(SNIPPET.findall(page.read_text("utf-8"))):
         capsys.readouterr()
         with warnings.catch_warnings():

@@ -40,7 +40,7 @@ FAULTS = {}
 def add_fault(name, words, base=Pig, **card):
     """Add the game `base`, a short one, with other class attributes."""
     assert name not in FAULTS
-    faulty = type(name, (base,), {"__module__": __name__, **card})
+    faulty = type(name, (base,), {"__module__": __name__, "__doc__": "Faulty.", "name": name, **card})
     globals()[name] = faulty  # so that it can be pickled
     FAULTS[name] = (faulty(goal=20) if base is Pig else faulty(), words)
     return faulty
@@ -311,6 +311,7 @@ def stamped_deal(state, params, seed):
 class Stamped(Cards):
     """Cards with a number that all see, so that no two deals look the same."""
 
+    name = "stamped"
     state_fields = (*Cards.state_fields, ("stamp", "i8"))
     rules = Cards.rules._replace(deal=stamped_deal)
 

@@ -21,7 +21,7 @@ ABOVE_GAMES = ("garden_agents", "benchmarks", "tests", "examples")
 
 FLOORS = {
     "garden_core": (
-        "checks errors forks plugins files render jit options positions presentation game chance registry "
+        "checks errors forks plugins files render jit options positions presentation variants game chance registry "
         "batch recorded interfaces warm_up testing"
     ),
     "garden_agents": (

@@ -106,6 +106,9 @@ def deal_with_a_lead(state, params, seed):
 
 def test_points_of_the_deal_give_no_reward():
     class Lead(Pig):
+        """Seat 0 begins with seven points."""
+
+        name = "lead"
         rules = Pig.rules._replace(deal=deal_with_a_lead)
 
     for reward, paid in (("outcome", [0, 0]), ("margin", [7, 0])):
@@ -139,6 +142,9 @@ def test_a_class_above_its_rules_is_refused(monkeypatch):
     with pytest.raises(NameError, match=r"'defined_below', which .*points uses, is not defined yet"):
 
         class Early(Pig):
+            """Other points."""
+
+            name = "early"
             rules = Pig.rules._replace(points=points)
 
 
@@ -159,19 +165,22 @@ def read_no_option(state, params, mask):
 
 
 @pytest.mark.parametrize(
-    ("name", "function", "field", "hint"),
+    ("rule", "function", "field", "hint"),
     [
         ("apply_action", apply_to_no_field, "state.turn_sums", "; did you mean turn_sum?"),
         ("deal", _helper, "state.whose", ": rng, "),
         ("legal_actions", read_no_option, "params.gaol", "; did you mean goal?"),
     ],
 )
-def test_a_missing_field_is_named(name, function, field, hint):
+def test_a_missing_field_is_named(rule, function, field, hint):
     words = re.escape(f"{function.__name__} uses {field}, but the record has no such field{hint}")
     with pytest.raises(TypeError, match=f"{re.escape(__file__)}:[0-9]+: {words}"):
 
         class Misspelt(Pig):
-            rules = Pig.rules._replace(**{name: function})
+            """A field that is not there."""
+
+            name = "misspelt"
+            rules = Pig.rules._replace(**{rule: function})
 
 
 @pytest.mark.parametrize(

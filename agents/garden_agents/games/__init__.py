@@ -13,7 +13,7 @@ import numpy as np
 from garden_core.files.data import DataFile
 from garden_core.game import Game
 
-__all__ = ["Board", "Features", "Hints", "hints_of", "register"]
+__all__ = ["Board", "Features", "Hints", "hints_of", "networks_folder", "register"]
 
 
 @dataclass(frozen=True)
@@ -151,15 +151,44 @@ def register(game: type[Game], hints: Hints) -> None:
 def hints_of(game: Game | type[Game]) -> Hints:
     """Return the registered hints for a game, or empty ones; imports the installed module that registers them.
 
+    A variant of a game has the game's hints; their folder's pretrained networks are not for it.
+
     Example:
         >>> import garden_core
         >>> from garden_agents.games import hints_of
         >>> hints_of(garden_core.make("cacti")).private_fields
         ('bonus', 'basic_in_hand')
     """
+    found = _registering(game)
+    return Hints() if found is None else _registered[found]
+
+
+def networks_folder(game: Game) -> Path | None:
+    """Return the folder of a game's pretrained networks, or None; a variant, with other rules than they learned, has none.
+
+    Example:
+        >>> import garden_core
+        >>> from garden_agents.games import networks_folder
+        >>> sorted(path.name for path in networks_folder(garden_core.make("cacti")).iterdir())
+        ['2.safetensors']
+    """
+    found = _registering(game)
+    folder = None if found is None or found.name != game.name else _registered[found].folder
+    return None if folder is None else folder / "networks"
+
+
+def _registering(game: Game | type[Game]) -> type[Game] | None:
+    """Return the class whose registered hints are those of a game."""
     kind = game if isinstance(game, type) else type(game)
-    _load(kind.name)
-    return next((_registered[base] for base in kind.__mro__ if base in _registered), Hints())
+    for base in kind.__mro__:
+        own = vars(base)
+        if "name" in own:
+            _load(own["name"])
+        if base in _registered:
+            return base
+        if "state_dtype" in own and own["variant_of"] is None:
+            break  # a game of its own, although it may share code with another one
+    return None
 
 
 @functools.cache

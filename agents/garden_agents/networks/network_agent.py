@@ -13,7 +13,7 @@ from typing import Any, Literal
 import msgspec
 import numpy as np
 
-from garden_agents.games import hints_of
+from garden_agents.games import networks_folder
 from garden_agents.networks import NETWORK, SUFFIX
 from garden_agents.networks.architecture import Architecture, empty_network
 from garden_agents.networks.heads import (
@@ -35,6 +35,7 @@ from garden_core.registry import make
 
 NOT_COMPARED = ("reward", "max_decisions")
 """Options that may differ between training and play, as a network does not depend on them."""
+ALL_THE_SAME = "to use it all the same: allow_other_options=True, in commands --allow-other-options"
 
 
 class Description(msgspec.Struct):
@@ -177,6 +178,15 @@ def described_network(path: Path, made: Description, game: Game, allow_other_opt
     """
     needed = _interface(game)
     given = {key: getattr(made, key) for key in needed}
+    base = game.variant_of
+    while base is not None and base.name != made.game:
+        base = base.variant_of
+    if base is not None:
+        needed |= {"game": base.name, "version": base.version}
+        if not allow_other_options:
+            raise ValueError(
+                f"{path} was made for {base.name}, of which {game.name} is a variant, and may play badly here; {ALL_THE_SAME}"
+            )
     if made.game == game.name and made.version != game.version:
         raise ValueError(
             f"{path} was made for version {made.version} of {game.name}, and this is version {game.version}: train a network for this version "
@@ -227,8 +237,7 @@ def _check_options(path: Path, made: Description, game: Game) -> None:
     if reasons:
         here = ", ".join(f"{name}={game.option_values[name]!r}" for name in other) or repr(game)
         raise ValueError(
-            f"{path} was made for {', '.join(reasons)}, not for {here}, and may play badly here; to use it all the "
-            "same: allow_other_options=True, in commands --allow-other-options"
+            f"{path} was made for {', '.join(reasons)}, not for {here}, and may play badly here; {ALL_THE_SAME}"
         )
 
 
@@ -300,10 +309,8 @@ def start_from(path: Path, network: Network, game: Game, architecture: Architect
 
 def shipped(game: Game) -> dict[int, Path]:
     """Return the files of a game's pretrained networks by number of players."""
-    folder = hints_of(game).folder
-    return (
-        {} if folder is None else {int(p.stem): p for p in sorted((folder / "networks").glob(f"*{SUFFIX}"))}
-    )
+    folder = networks_folder(game)
+    return {} if folder is None else {int(path.stem): path for path in sorted(folder.glob(f"*{SUFFIX}"))}
 
 
 def load(

@@ -1,0 +1,69 @@
+"""Variants: subclasses of a complete game that change some of its rules."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from garden_core.jit.kernels import Kernels
+
+_DECLARED = ("labels", "action_parts", "observation_parts", "observation_shape")
+"""What declares actions and observations."""
+
+
+def complete_variant(kind: Any, base: Any) -> None:
+    """Check a class that has the actions and observations of a complete game, and complete its rules, title and summary.
+
+    Rules that count points and are the same in the game stay so. Nothing is needed where all rules are the game's.
+
+    Args:
+        kind: the class, with all `rules`.
+        base: the game, the nearest complete one among its base classes.
+
+    Raises:
+        TypeError: if the class has no name or no docstring of its own, or changes `points` alone where the game has other
+            rules that count points.
+    """
+    own, name = vars(kind), kind.__name__
+    if kind.rules == base.rules:
+        return
+    if "name" not in own:
+        raise TypeError(
+            f"{name} changes rules of {base.name}: give it a name of its own, as networks and files name their game"
+        )
+    if not (doc := own.get("__doc__")):
+        raise TypeError(
+            f"{name} changes rules of {base.name}: say in its docstring what differs, as players read it"
+        )
+    differs = inspect.cleandoc(doc)
+    kind.rules = _with_points(name, kind.rules, base.rules)
+    kind.title = own.get("title", f"{base.title} ({kind.name})")
+    kind.summary = own.get("summary", f"A variant of {base.title}. {differs}\n\n{base.summary}")
+    kind.what_differs = f"{differs}\n\n{base.what_differs}"
+
+
+def is_variant(kind: Any, base: Any) -> bool:
+    """Return whether a class with the arguments of `complete_variant` has the game's actions and observations.
+
+    Raises:
+        TypeError: if it declares others, but keeps the function that writes the observations.
+    """
+    if not (others := [each for each in _DECLARED if each in vars(kind)]):
+        return True
+    if kind.rules.observe is base.rules.observe:
+        raise TypeError(
+            f"{kind.__name__} keeps `observe` of {base.name}, and with it the game's actions and observations: it cannot define "
+            f"{', '.join(others)}; a game with others also has its own `observe`"
+        )
+    return False
+
+
+def _with_points(name: str, rules: Kernels, base: Kernels) -> Kernels:
+    if rules.points is base.points:
+        return rules
+    same = [rule for rule in ("public_points", "standings") if getattr(rules, rule) is getattr(base, rule)]
+    if missing := [rule for rule in same if getattr(base, rule) is not base.points]:
+        raise TypeError(
+            f"{name} changes points, but not {' and '.join(missing)}, which count points too: change them as well"
+        )
+    return rules._replace(**dict.fromkeys(same, rules.points))
