@@ -12,6 +12,8 @@ import fuzzing
 import numpy as np
 import pytest
 from garden_agents import load, load_agent
+from garden_agents.networks.architecture import Architecture, empty_network
+from garden_agents.networks.network_agent import save_network
 from garden_agents.wasm.export import Arguments, Exported, main
 from pig import Pig
 
@@ -109,9 +111,39 @@ def test_games_have_the_same_bytes(name, exported):
     check_bytes(exported(name), [make(name, **options) for options in VARIANTS[name]])
 
 
-def test_a_game_of_your_own_has_the_same_bytes(tmp_path):
-    main(Arguments("pig:Pig", tmp_path))
-    check_bytes(tmp_path, [Pig(), Pig(goal=20, num_players=3)])
+def check_actions(folder, game, agent, least, here=None):
+    """Check that an agent, called `here` in Python, chooses the same actions in two games; `least` must agree."""
+    questions = []
+    for seed in range(2):
+        batch, policy = Batch(game, 1, autoreset=False, history=True), load_agent(here or agent, game, seed)
+        batch.reset(seed)
+        actions = []
+        while not batch.over[0]:
+            actions.append(int(policy(batch, batch.all_rows)[0]))
+            batch.step([actions[-1]])
+        options = {name: value for name, value in game.option_values.items() if value != ""}
+        questions.append(
+            {"question": "choices", "options": options, "seed": seed, "actions": actions, "agent": agent}
+        )
+    chosen = np.concatenate(ask(folder, game.name, questions))
+    assert np.mean(chosen == np.concatenate([question["actions"] for question in questions])) >= least
+
+
+def test_a_game_of_your_own_has_the_same_bytes_and_networks(tmp_path):
+    games, files = [Pig(), Pig(goal=20, num_players=3)], []
+    for game in games:
+        files.append(tmp_path / f"of_{game.num_players}.safetensors")
+        architecture = Architecture(hidden=8)
+        network = empty_network(game, architecture, "seats")
+        network.initialize(np.random.default_rng(1))
+        save_network(files[-1], game, network, architecture, "seats", {})
+    folder = tmp_path / "exported"
+    main(Arguments("pig:Pig", folder, network=tuple(files)))
+    check_bytes(folder, games)
+    for game, file in zip(games, files, strict=True):
+        check_actions(folder, game, "network", 1, str(file))
+    with pytest.raises(SystemExit, match="holds a network for"):
+        main(Arguments("cacti", folder, network=tuple(files)))
 
 
 def test_other_cards_have_the_same_bytes(tmp_path):
@@ -131,24 +163,6 @@ def test_a_file_of_too_many_settings_is_refused_before_they_are_made():
         ValueError, match=r"many has [\d,]+ combinations of options, and a file lists 10,000 at most"
     ):
         Exported(kind, {})
-
-
-def check_actions(folder, game, agent, least):
-    """Check that an agent chooses the same actions in two games of its own; `least` is the share that must agree."""
-    questions = []
-    for seed in range(2):
-        batch, policy = Batch(game, 1, autoreset=False, history=True), load_agent(agent, game, seed)
-        batch.reset(seed)
-        actions = []
-        while not batch.over[0]:
-            actions.append(int(policy(batch, batch.all_rows)[0]))
-            batch.step([actions[-1]])
-        options = {name: value for name, value in game.option_values.items() if value != ""}
-        questions.append(
-            {"question": "choices", "options": options, "seed": seed, "actions": actions, "agent": agent}
-        )
-    chosen = np.concatenate(ask(folder, game.name, questions))
-    assert np.mean(chosen == np.concatenate([question["actions"] for question in questions])) >= least
 
 
 @pytest.mark.parametrize("agent", ["random", "greedy", "mcts:50", "network", "network-mcts:20"])

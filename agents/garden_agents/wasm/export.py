@@ -40,9 +40,9 @@ SCRIPTS = ("game.js", "game.d.ts")
 """Files of this package that are copied."""
 CHILD = """
 import json, sys
-sys.path[:], game, folder, options = json.load(sys.stdin)
+sys.path[:], game, folder, options, networks = json.load(sys.stdin)
 from garden_agents.wasm.export import Arguments, Path, write
-write(Arguments(game, Path(folder), options))
+write(Arguments(game, Path(folder), options, tuple(map(Path, networks))))
 """
 """What a process of its own runs."""
 MOST_VALUES = 20
@@ -56,11 +56,13 @@ class Arguments:
     """Write a game and its agents as a WebAssembly module, with an ES module that plays it in browsers and in Node."""
 
     game: tyro.conf.Positional[str]
-    """name of an installed game"""
+    """name of an installed game, or module:Class"""
     folder: tyro.conf.Positional[Path]
     """folder for GAME.wasm, GAME.json, game.js, game.d.ts and the networks"""
     options: dict[str, str] = field(default_factory=dict)
     """data files in place of the packaged ones, as names and values"""
+    network: tuple[Path, ...] = ()
+    """folders of runs or network files, in place of the pretrained networks for the same numbers of players"""
 
 
 class Exported:
@@ -70,7 +72,7 @@ class Exported:
     of the second type end with _1, and so on.
     """
 
-    def __init__(self, game: type[Game], fixed: dict[str, Any]) -> None:
+    def __init__(self, game: type[Game], fixed: dict[str, Any], networks: Sequence[Path] = ()) -> None:
         self.game, self.fixed = game, fixed
         self.default = game(**fixed)
         self.direct = [option.name for option in self._options() if self._is_direct(option)]
@@ -86,7 +88,8 @@ class Exported:
             )
         for chosen in self._combinations(listed):
             self._add(chosen)
-        self.networks = self._networks()
+        self.networks = self._pretrained() | dict(map(self._network, networks))
+        """Networks by number of players, each with its game."""
 
     def _options(self) -> list[Option]:
         return [option for option in (*self.game.options, REWARD) if not option.is_file]
@@ -135,13 +138,26 @@ class Exported:
             "tables": game.tables_digest,
         }
 
-    def _networks(self) -> dict[int, NetworkAgent]:
-        """Return the agents with the game's pretrained networks that fit its data, by number of players."""
+    def _network(self, path: Path) -> tuple[int, tuple[Game, NetworkAgent]]:
+        """Return the number of players, the game and the agent of a network's file, or of a run's folder.
+
+        Raises:
+            ValueError: as `NetworkAgent.load`, for a network that was trained with other data.
+        """
+        made = NetworkAgent.load(path, self.default, allow_other_options=True).config["options"]
+        known = [option.name for option in self._options() if option.name in made]
+        game = self.default.with_options(**{name: made[name] for name in known})
+        agent = NetworkAgent.load(path, game)
+        direct = {name: self.default.option_values[name] for name in self.direct}  # in a module, not compared
+        return game.num_players, (game.with_options(**direct), agent)
+
+    def _pretrained(self) -> dict[int, tuple[Game, NetworkAgent]]:
+        """Return the game's pretrained networks that fit its data."""
         found = {}
         for players, path in shipped(self.default).items():
             game = self.default.with_options(num_players=players)
             try:
-                found[players] = NetworkAgent.load(path, game)
+                found[players] = game, NetworkAgent.load(path, game)
             except ValueError:
                 continue  # trained with other data
         return found
@@ -221,8 +237,7 @@ def exported(exported: Exported) -> tuple[bytes, dict[str, Any], dict[str, bytes
         )
     networks, files = {}, {}
     made: list[tuple[Any, dict[str, Any], dict[str, int]]] = []
-    for players, agent in exported.networks.items():
-        game = exported.default.with_options(num_players=players)
+    for players, (game, agent) in exported.networks.items():
         layers = {name: shape for name, shape in agent.network.layers.items() if name != "values"}
         architecture = layers, agent.value_target
         if architecture not in [each for each, *_ in made]:
@@ -232,7 +247,8 @@ def exported(exported: Exported) -> tuple[bytes, dict[str, Any], dict[str, bytes
             made.append((architecture, named, sizes))
         _, named, sizes = next(each for each in made if each[0] == architecture)
         file = f"{game.name}-{players}.safetensors"
-        files[file] = shipped(game)[players].read_bytes()
+        assert agent.path is not None  # it was loaded
+        files[file] = agent.path.read_bytes()
         networks[str(players)] = {
             "file": file,
             "tables": game.tables_digest,
@@ -255,7 +271,9 @@ def main(arguments: Arguments) -> None:
     """
     game = game_class(arguments.game)(**arguments.options)
     print(f"compiling {game.title}", flush=True)
-    given = json.dumps([sys.path, arguments.game, str(arguments.folder), arguments.options])
+    Exported(type(game), dict(arguments.options), arguments.network)  # refuses what cannot be exported
+    networks = [str(path) for path in arguments.network]
+    given = json.dumps([sys.path, arguments.game, str(arguments.folder), arguments.options, networks])
     with tempfile.TemporaryDirectory() as cache:
         environment = os.environ | {"NUMBA_CACHE_DIR": cache}
         done = subprocess.run(
@@ -268,7 +286,7 @@ def main(arguments: Arguments) -> None:
 @one_line_errors("stopped", RuntimeError)
 def write(arguments: Arguments) -> None:
     """Compile with what the cache holds, and write the files."""
-    made = Exported(game_class(arguments.game), dict(arguments.options))
+    made = Exported(game_class(arguments.game), dict(arguments.options), arguments.network)
     module, description, files = exported(made)
     name, folder = made.default.name, arguments.folder
     folder.mkdir(parents=True, exist_ok=True)
