@@ -26,7 +26,7 @@ from garden_core.game import Game
 from garden_core.jit import loops
 from garden_core.recorded.decisions import Decisions, Following, PlayedGames, expand, play_again
 from garden_core.recorded.game_files import GameContent, checked, content_of, game_of
-from garden_core.recorded.replay import Replay
+from garden_core.recorded.replay import LONGEST_NAME, Replay
 from garden_core.registry import GameClass
 
 FORMAT = "garden-dataset-1"
@@ -34,7 +34,6 @@ KEY = "dataset"
 LIMIT = 500_000_000
 """Maximum size of a dataset's file in bytes."""
 MOST_AGENTS = 256
-LONGEST_NAME = 1000  # characters of an agent's name
 CHUNK = 16_384  # decisions played at a time
 
 _KIND = "dataset", DatasetError  # for the errors of `game_files`
@@ -230,7 +229,8 @@ class Dataset:
         seeds, starts, lengths, actions = self._games
         start, end = starts[number], starts[number] + lengths[number]
         labels = [self.game.labels[action] for action in actions[start:end]]
-        return Replay.of(self.game, int(seeds[number]), labels)
+        players = [self.agents[agent] for agent in self.record.lineups[number]]
+        return Replay.of(self.game, int(seeds[number]), labels, players)
 
     def numbers(self, games: Any = None) -> np.ndarray:
         """Return the numbers of some games, or of all, int64 (k,), chosen as by `expand`."""

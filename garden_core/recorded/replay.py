@@ -1,8 +1,8 @@
 """Replays: a whole game in a small JSON file, verified on loading.
 
 A file contains the format, the game with version and options, the content of its data files, a digest of its data, the seed
-of the deal, the label of every action, the final scores, how the game ended, and a checksum of everything. Loading plays
-the game again; it imports no code and opens no other file.
+of the deal, the label of every action, the final scores, how the game ended, who played in each seat if that is known, and
+a checksum of everything. Loading plays the game again; it imports no code and opens no other file.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import itertools
 import json
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -32,6 +32,8 @@ from garden_core.render.svg import height_of, to_pixels
 
 LIMIT = 10_000_000
 """Maximum size of a replay's file in bytes."""
+LONGEST_NAME = 1000
+"""Most characters of an agent's name in a file."""
 
 _KIND = "replay", ReplayError  # for the errors of `game_files`
 
@@ -44,6 +46,7 @@ class _Content(GameContent, forbid_unknown_fields=True, kw_only=True):
     actions: list[str]
     scores: list[int]
     ended: Ended
+    players: tuple[str, ...] = ()
     checksum: str
 
 
@@ -57,6 +60,7 @@ class Replay:
         actions: label of every action, in order.
         scores: every seat's score after the last action.
         ended: "terminated", "truncated" or "running".
+        players: who played in each seat, such as "network"; () if unknown. Replays of equal games are equal.
 
     Example:
         >>> from garden_core import RandomPolicy, make, record
@@ -70,16 +74,23 @@ class Replay:
     actions: tuple[str, ...]
     scores: tuple[int, ...]
     ended: str
+    players: tuple[str, ...] = field(default=(), compare=False)
 
     @classmethod
-    def of(cls, game: Game, seed: int, actions: Sequence[str]) -> Replay:
+    def of(cls, game: Game, seed: int, actions: Sequence[str], players: Sequence[str] = ()) -> Replay:
         """Play these actions and return their replay.
 
         Raises:
-            ReplayError: for a seed outside 0 … 2**64 - 1, or an unknown or illegal action; it names the step.
+            ReplayError: for a seed outside 0 … 2**64 - 1, an unknown or illegal action (it names the step), or another number
+                of players than of seats.
         """
         state = deque(_states(game, seed, actions), maxlen=1)[0]
-        return cls(game, int(seed), tuple(actions), tuple(game.scores(state)), ended(state))
+        if players and len(players) != game.num_players:
+            raise ReplayError(f"{game.num_players} seats need as many players, not {short(players)}")
+        for name in players:
+            if not (name.isprintable() and len(name) <= LONGEST_NAME):
+                raise ReplayError(f"a player cannot be called {short(name)}")
+        return cls(game, int(seed), tuple(actions), tuple(game.scores(state)), ended(state), tuple(players))
 
     def states(self) -> Iterator[Any]:
         """Iterate over new state records: after the deal and after every action."""
@@ -135,6 +146,8 @@ class Replay:
             "scores": list(self.scores),
             "ended": self.ended,
         }
+        if self.players:
+            content["players"] = list(self.players)
         return content | {"checksum": checksum(content)}
 
     def save(self, path: str | Path) -> None:
@@ -178,7 +191,7 @@ class Replay:
         content = _read(text, path)
         played = game_of(path, content, game, data, _KIND)
         try:
-            replay = cls.of(played, content.seed, content.actions)
+            replay = cls.of(played, content.seed, content.actions, content.players)
         except ReplayError as error:
             raise ReplayError(f"{path}: {one_line(error)}") from None
         if (list(replay.scores), replay.ended) != (content.scores, content.ended):
@@ -203,8 +216,14 @@ def _read(text: bytes, path: str) -> _Content:
     return checked(path, content, _Content, REPLAY, checksum, _KIND)
 
 
-def record(game: Game, policies: Sequence[Policy], seed: int = 0) -> Replay:
+def record(game: Game, policies: Sequence[Policy], seed: int = 0, players: Sequence[str] = ()) -> Replay:
     """Play game 0 of row 0 of `seed` with one policy per seat, and return its replay.
+
+    Args:
+        game: the game.
+        policies: the policy of each seat.
+        seed: the seed of the deal.
+        players: their names, for `Replay.players`.
 
     Raises:
         ValueError: for a seed outside 0 … 2**64 - 1, the wrong number of policies, or a policy's invalid answer.
@@ -224,7 +243,7 @@ def record(game: Game, policies: Sequence[Policy], seed: int = 0) -> Replay:
         actions = ask(policies[batch.current_player[0]], batch, batch.all_rows)
         batch.step(actions)
         labels.append(game.labels[actions[0]])
-    return Replay.of(game, batch.game_seed(0), labels)
+    return Replay.of(game, batch.game_seed(0), labels, players)
 
 
 def _states(game: Game, seed: int, actions: Sequence[str]) -> Iterator[Any]:

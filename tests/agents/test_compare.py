@@ -227,6 +227,12 @@ def test_an_open_comparison_goes_on_with_more_games(tmp_path, played):
     assert [job.block for job in played] == [0, 1, 2, 3]
 
 
+def test_a_comparison_ends_after_its_minutes(played):
+    printed, _ = garden_here("compare cacti network network-mcts:2 --elo -1 1 --minutes 1e-9 --processes 1")
+    assert "open: more games are needed" in printed
+    assert len(played) == 1
+
+
 @pytest.mark.parametrize(
     ("elo", "lower", "upper", "answer"),
     [
@@ -238,6 +244,8 @@ def test_an_open_comparison_goes_on_with_more_games(tmp_path, played):
         ((-20, 0), 0.52, 0.7, "a is stronger than b"),
         ((-40, -20), 0.3, 0.4, "a is more than 20 Elo weaker than b"),
         ((0, 20), 0.45, 0.6, "open: more games are needed to tell a lead of 0 from one of 20 Elo"),
+        ((-20, 20), 0.48, 0.7, "to choose one of them, take a: it is less than 20 Elo weaker, if at all"),
+        ((-20, 30), 0.4, 0.51, "to choose one of them, take b: it is less than 30 Elo weaker, if at all"),
     ],
 )
 def test_answers(elo, lower, upper, answer):

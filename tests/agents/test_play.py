@@ -149,6 +149,7 @@ def test_a_game_from_start_to_end(name, typing, tmp_path):
     replay = Replay.load(path)
     opponents = [GreedyPolicy(2 + number) for number in range(others)]
     assert replay == record(make(name), [Thinker(None, 0), *opponents], seed=1)
+    assert replay.players == ("human", *["greedy"] * others)
     assert replay.ended == "terminated"
     *decisions, _ = replay.states()
     asked = [replay.game.legal_labels(state) for state in decisions if state["current_player"] == 0]

@@ -18,7 +18,7 @@ from garden_core import RandomPolicy, Replay, make, record
 def saved(tmp_path_factory):
     """A game of Cacti in a file, and its replay."""
     path = tmp_path_factory.mktemp("replay") / "game.json"
-    replay = record(make("cacti"), [RandomPolicy(1), RandomPolicy(2)], 5)
+    replay = record(make("cacti"), [RandomPolicy(1), RandomPolicy(2)], 5, ["random", "another"])
     replay.save(path)
     return path, replay
 
@@ -27,8 +27,9 @@ def test_all_moves(saved):
     path, replay = saved
     lines = garden_here("replay", path)[0].splitlines()
     assert lines[0].startswith("Cacti: ")
-    assert len(lines) == len(replay.actions) + 2
-    assert all(label in line for label, line in zip(replay.actions, lines[1:], strict=False))
+    assert lines[1:3] == ["player_0: random", "player_1: another"]
+    assert len(lines) == len(replay.actions) + 4
+    assert all(label in line for label, line in zip(replay.actions, lines[3:], strict=False))
 
 
 def test_a_page_with_estimates(saved, tmp_path):
@@ -45,7 +46,8 @@ def test_a_page_with_estimates(saved, tmp_path):
 
 def test_a_film_and_a_picture(saved, tmp_path):
     film, picture = tmp_path / "game.gif", tmp_path / "end.png"
-    garden_here("replay --width 200 --dark --film", film, "--picture", picture, saved[0])
+    printed, _ = garden_here("replay --width 200 --dark --film", film, "--picture", picture, saved[0])
+    assert len(printed.splitlines()) == 4, "no moves, which nobody asked for"
     for file in (film, picture):
         with Image.open(file) as image:
             assert image.width == 200

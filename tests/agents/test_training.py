@@ -128,6 +128,17 @@ def test_resume_goes_on(small_run, tmp_path):
         train(Arguments(resume=folder))
 
 
+def test_kept_networks_are_spread_evenly_and_rewound(tmp_path):
+    folder = train(tiny(run=tmp_path / "run", steps=2048, keep_checkpoints=2, final_games=0))
+    kept = folder / "checkpoints"
+    assert {path.name for path in kept.iterdir()} == {"1024.safetensors", "2048.safetensors"}
+    agent = load_agent(str(kept / "1024.safetensors"), Mars())
+    assert agent.config["origin"]["decisions"] == 1024
+    (kept / "3000.safetensors").touch()  # as of a run that was killed before its next checkpoint
+    train(Arguments(resume=folder))
+    assert {path.name for path in kept.iterdir()} == {"1024.safetensors", "2048.safetensors"}
+
+
 def test_an_interrupted_evaluation_does_not_count_as_training(tmp_path, monkeypatch):
     def interrupted(agent, on_finished):
         time.sleep(0.5)

@@ -7,6 +7,8 @@ took. All are games of the same two agents, made with seeds that follow from --s
 from __future__ import annotations
 
 import contextlib
+import math
+import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -21,6 +23,7 @@ from garden_agents.matches.meet import Result, alone_shares, fitted, result_of
 from garden_agents.matches.pairs import BLOCK, Games, Job, PairArguments
 from garden_agents.plots import COLOURS, GREY, plot
 from garden_agents.progress import progress_bar
+from garden_core.checks import short
 
 GAMES = 20_000
 """Usual largest number of games."""
@@ -35,6 +38,7 @@ def compare(
     processes: int = 1,
     ray: str | None = None,
     on_look: Callable[[Look], object] | None = None,
+    minutes: float = math.inf,
 ) -> Result:
     """Play the first agent against copies of the second until `test` decides; return the results of the games it used.
 
@@ -48,12 +52,16 @@ def compare(
         games: largest number of games, rounded up to whole blocks.
         processes, ray: see `pairs.finished_jobs`.
         on_look: called with what is known after each block.
+        minutes: after this time, no further block is added, so that the number of games depends on the machine's speed.
 
     Raises:
-        ValueError: for numbers below 1.
+        ValueError: for numbers below 1, or minutes that are not positive.
         RuntimeError: if an agent fails or a process dies.
     """
     check(games, processes)
+    if not minutes > 0:
+        raise ValueError(f"minutes must be more than 0, not {short(minutes)}")
+    end = time.monotonic() + 60 * minutes
     jobs = _jobs(pair, played, games)
     with contextlib.closing(played.play(jobs, processes, ray)) as finished:
         for job in jobs:
@@ -62,7 +70,7 @@ def compare(
             look = test.add(alone_shares(np.array(played.done[job].places)))
             if on_look is not None:
                 on_look(look)
-            if test.decision != "open":
+            if test.decision != "open" or time.monotonic() > end:
                 break
     return results_of(played, pair, test)
 
@@ -108,6 +116,10 @@ def in_words(result: Result, test: SequentialTest) -> str:
         + ", whenever one looks or stops; this is about the two agents that --seed made",
         decision,
     ]
+    if first < 0 < second and test.decision != "open":
+        chosen = agent if test.decision == "above" else opponent
+        other = -first if test.decision == "above" else second
+        lines.append(f"to choose one of them, take {chosen}: it is less than {other:g} Elo weaker, if at all")
     for name, count in ((agent, result.forfeits), (opponent, result.opponents_forfeits)):
         if count:
             lines.insert(1, f"{name} gave up {count} of these games, which it lost")
@@ -158,6 +170,8 @@ class Arguments(PairArguments):
     """largest shares of wrong answers that the lead is above the first one, and that it is below the second one"""
     games: int = GAMES
     """largest number of games, rounded up to blocks of about 50; the command stops earlier if the answer is clear"""
+    minutes: float = math.inf
+    """longest time for games; bounds and answer hold whenever it ends"""
 
 
 def main(arguments: Arguments) -> SequentialTest:
@@ -182,7 +196,7 @@ def main(arguments: Arguments) -> SequentialTest:
 
             stopped = False
             try:
-                compare(played, pair, test, a.games, a.processes, a.ray, show)
+                compare(played, pair, test, a.games, a.processes, a.ray, show, a.minutes)
             except KeyboardInterrupt:
                 stopped = True
                 if not test.looks:

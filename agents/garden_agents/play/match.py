@@ -92,6 +92,7 @@ class Match(Shown):
         show_estimate: bool = False,
     ) -> None:
         super().__init__(replay.game, names, [seat for seat, agent in enumerate(agents) if agent is None])
+        self._players = list(names)
         self.seed, self.agents, self.show_estimate = replay.seed, agents, show_estimate
         self.batch = Batch(self.game, 1, autoreset=False, history=True)
         self.batch.reset(0)
@@ -169,7 +170,8 @@ class Match(Shown):
 
     def replay(self) -> Replay:
         """Return the game so far as a replay."""
-        return Replay.of(self.game, self.seed, [self.game.labels[move.action] for move in self.moves])
+        labels = [self.game.labels[move.action] for move in self.moves]
+        return Replay.of(self.game, self.seed, labels, self._players)
 
 
 def sentence(label: str, description: str) -> str:

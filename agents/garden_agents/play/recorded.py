@@ -10,6 +10,7 @@ from typing import Any
 import tyro
 
 from garden_agents.errors import one_line_errors
+from garden_agents.matches.meet import fitted
 from garden_agents.matches.values import chances
 from garden_agents.networks.network_agent import NetworkAgent
 from garden_agents.play.match import sentence
@@ -30,7 +31,7 @@ class Arguments:
     """data file of the game; the data in the replay if not given"""
     position: int | None = None
     """show the position after this many decisions, from which a film goes on; a negative number counts from the end; all moves
-    are shown if not given"""
+    are shown if not given, unless a picture, page or film is made"""
     seat: int | None = None
     """show only what this seat may see; everything hidden is shown if not given"""
     picture: Path | None = None
@@ -74,8 +75,12 @@ def main(arguments: Arguments) -> None:
             start = range(len(states))[a.position or 0]
             save_film(replay, a.film, a.seat, a.width, every=a.every, start=start, dark=a.dark)
     print(f"{game.title}: {game!r}, seed {replay.seed}, {len(replay.actions)} decisions, {replay.ended}")
+    for seat, name in enumerate(replay.players):
+        print(f"player_{seat}: {fitted(name, 60)}")
     if a.steps:
         _step(replay, states, a.seat)
+    elif a.picture or a.page or a.film:
+        pass  # that is what was asked for
     elif a.position is None:
         for number, before in enumerate(states[:-1]):
             print(_move(replay, number, before, a.seat))

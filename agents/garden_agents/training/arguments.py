@@ -108,6 +108,8 @@ class TrainingArguments:
     """initial weight of the entropy bonus, falling linearly to 0.002"""
     checkpoint_every: int = 400_000
     """decisions of the learner between two checkpoints; past selves join the pool four times as often"""
+    keep_checkpoints: int = 0
+    """number of networks, evenly spread over the training, to keep in the run's folder as checkpoints/DECISIONS.safetensors"""
     schedule_steps: Suppress[int | None] = None  # --resume sets this and the next one
     """length of the schedules in decisions of the learner; default, if there is none in minutes: the training's length"""
     schedule_minutes: Suppress[float | None] = None
@@ -117,7 +119,7 @@ class TrainingArguments:
         self._within(1, WIDEST, "channels", "hidden")
         self._within(1, 1024, "threads")
         self._within(1, 10**9, "evaluation_games")
-        self._within(0, 10**9, "evaluations", "final_games")
+        self._within(0, 10**9, "evaluations", "final_games", "keep_checkpoints")
         self._within(0, 2**63 - 1, "seed")  # other seeds are counted from it
         self._within(1, 65_536, "envs", "rollout")
         self._within(1, math.inf, "epochs", "checkpoint_every")

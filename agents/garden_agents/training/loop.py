@@ -188,7 +188,7 @@ class Loop(ABC):
         """Start the clock and the progress bar."""
         a = self.arguments
         self.run.begin(self.done, a.minutes)
-        self._previous = self.decisions
+        self._previous, self._kept = self.decisions, self._kept_due()
         self.bar.reset(None if a.minutes else a.max_steps)
         self.bar.update(self.decisions)
         self.run.report("training")
@@ -202,8 +202,12 @@ class Loop(ABC):
         if self._passed(max(1, self.arguments.checkpoint_every // 4)):
             self.pool.freeze(self.network)
 
+    def _kept_due(self) -> int:
+        """Return how many networks should have been kept by now."""
+        return int(self.done * self.arguments.keep_checkpoints)
+
     def conclude(self, metrics: Mapping[str, float]) -> None:
-        """Log an update's metrics, show the progress, and save and evaluate if due."""
+        """Log an update's metrics, show the progress, and save, keep the network and evaluate if due."""
         a = self.arguments
         if self._passed(a.checkpoint_every):
             self.save()
@@ -215,6 +219,9 @@ class Loop(ABC):
         self.bar.update(self.decisions - self.bar.n)
         progress = {"decisions": self.decisions, "seconds": seconds, "decisions_per_second": rate}
         self.run.log(progress | dict(metrics))
+        if (due := self._kept_due()) > self._kept:
+            self._kept = due
+            self.run.keep(self.network, self.decisions, seconds, self.target, checkpoint=True)
         if self.run.is_due(self.done):
             self.evaluate()
             self.save()

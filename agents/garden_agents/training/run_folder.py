@@ -26,7 +26,7 @@ from garden_agents.evaluation.sequential import SequentialTest
 from garden_agents.matches.jobs import blocks
 from garden_agents.matches.meet import alone, alone_shares, places, play, scores
 from garden_agents.matches.pairs import BLOCK
-from garden_agents.networks import NETWORK
+from garden_agents.networks import NETWORK, SUFFIX
 from garden_agents.networks.network import Network
 from garden_agents.networks.network_agent import NetworkAgent, save_network
 from garden_agents.plots import plot
@@ -50,6 +50,8 @@ from garden_core.files.disk import Lock, append, new_folder, open_to_append, wri
 from garden_core.game import Game
 from garden_core.recorded.replay import record
 
+CHECKPOINTS = "checkpoints"
+"""Subfolder with the networks of --keep-checkpoints."""
 PACKAGES = ("garden-envs", "numpy", "numba", "torch", "stable-baselines3", "sb3-contrib")
 COMPARED_ELO = (-40.0, 0.0)
 """A network replaces the kept one if it leads by more than the first, not if by less than the second, see `SequentialTest`.
@@ -235,7 +237,7 @@ class Run:
         return self.seconds_before + now
 
     def rewind(self, decisions: int, seconds: float) -> None:
-        """Remove the metrics and evaluations after a checkpoint, in TensorBoard too.
+        """Remove the metrics, evaluations and kept networks after a checkpoint, in TensorBoard too.
 
         Args:
             decisions: decisions at the checkpoint.
@@ -256,6 +258,9 @@ class Run:
             writer.writeheader()
             writer.writerows(rows)
             write_atomically(self.folder / name, text.getvalue().encode())
+        for path in (self.folder / CHECKPOINTS).glob(f"*{SUFFIX}"):
+            if path.stem.isdecimal() and int(path.stem) > decisions:
+                path.unlink()
         self.seconds_before = seconds
         self._rewound = decisions
 
@@ -372,8 +377,10 @@ class Run:
     def _mean(self, row: dict[str, float]) -> float:
         return float(np.mean([row[name] for name in self.measure.columns]))
 
-    def keep(self, network: Network, decisions: int, seconds: float, value_target: str) -> None:
-        """Write network.safetensors, with its command and the versions of the packages."""
+    def keep(
+        self, network: Network, decisions: int, seconds: float, value_target: str, checkpoint: bool = False
+    ) -> None:
+        """Write network.safetensors, or a file in checkpoints/, with its command and the versions of the packages."""
         origin = {
             "command": self.command,
             "seed": self.arguments.seed,
@@ -381,9 +388,11 @@ class Run:
             "seconds": round(seconds),
             "versions": _versions(),
         }
-        save_network(
-            self.folder / NETWORK, self.game, network, self.arguments.architecture, value_target, origin
-        )
+        path = self.folder / NETWORK
+        if checkpoint:
+            path = self.folder / CHECKPOINTS / f"{decisions}{SUFFIX}"
+            path.parent.mkdir(exist_ok=True)
+        save_network(path, self.game, network, self.arguments.architecture, value_target, origin)
 
     def finish(self, network: Network, decisions: int, value_target: str) -> None:
         """Evaluate the last network, draw the curves, and play the final evaluation and a replay with the best network.
@@ -402,7 +411,8 @@ class Run:
         found, text = self.measure.final(agent, games) if games != 0 else ({"results": []}, "")
         write_json(self.folder / RESULTS, {"decisions": decisions, **found})
         seats: list[Policy] = [agent, *(GreedyPolicy(seed) for _ in range(1, game.num_players))]
-        record(game, seats, seed + 2_000_000).save(self.folder / "game.json")
+        players = [self.folder.name, *["greedy"] * (game.num_players - 1)]
+        record(game, seats, seed + 2_000_000, players).save(self.folder / "game.json")
         if text:
             print(text)
         names_of_files = sorted(path.name for path in self.folder.iterdir() if "tfevents" not in path.name)
