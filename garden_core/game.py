@@ -26,10 +26,15 @@ from garden_core.options import REWARD, Option
 from garden_core.presentation import Presentation
 from garden_core.variants import complete_variant, is_variant
 
+_VALUES = re.compile(r"(≥|>=) ?-?\d+|-?\d+ ?(…|\.\.\.) ?-?\d+|-?\d+(, ?-?\d+)*")
+
 
 @dataclass(frozen=True)
 class Part:
     """A range of observation entries, or of actions, that have one meaning.
+
+    Raises:
+        ValueError: for `values` of another form.
 
     Example:
         >>> import garden_core
@@ -39,6 +44,8 @@ class Part:
         ('middle', 4, 'cacti in the middle, by type')
         >>> game.observation_slices["middle"]
         slice(0, 4, None)
+        >>> part.bounds, garden_core.Part("score", 1, "the score", ">= 0").bounds
+        ((0.0, 5.0), (0.0, inf))
     """
 
     name: str
@@ -47,9 +54,24 @@ class Part:
     """Number of entries, or of actions."""
     meaning: str
     values: str = "0, 1"
-    """The values of an observation entry: "0, 1", a range such as "0 … 5", or "≥ 0"."""
+    """The values of an observation entry, as whole numbers in ascending order: a list such as "0, 1", a range such as
+    "0 … 5" or "0 ... 5", or a lower bound such as "≥ 0" or ">= 0"."""
     private: bool = False
     """Whether only the observer sees it."""
+
+    def __post_init__(self) -> None:
+        _ = self.bounds
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The lowest and the highest of `values`; infinity if these have only a lower bound."""
+        numbers = [float(number) for number in re.findall(r"-?\d+", self.values)]
+        if not _VALUES.fullmatch(self.values) or numbers != sorted(numbers):
+            raise ValueError(
+                f"the values of part {short(self.name)} must be written like '0, 1' or '0 … 5' or '≥ 0', in ascending order, "
+                f"not {short(self.values)}"
+            )
+        return numbers[0], np.inf if self.values[0] in "≥>" else numbers[-1]
 
 
 def _slices(parts: Sequence[Part]) -> dict[str, slice]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import re
 from typing import Any
 
 import numpy as np
@@ -117,14 +116,8 @@ def check_observation_parts(game: Game, played: list[Played]) -> None:
             first = 0
             for part in parts:
                 entries = seen[:, :, first : first + part.size]
-                low, high = _range(part.values)
+                low, high = part.bounds
                 assert low <= entries.min() <= entries.max() <= high, (
                     f"{one.name}: {part.meaning!r} is {entries.min()} … {entries.max()}, not {part.values}"
                 )
                 first += part.size
-
-
-def _range(values: str) -> tuple[float, float]:
-    """Return the lowest and the highest number of "0, 1", "0 … 5" or "≥ 0"."""
-    numbers = [float(number) for number in re.findall(r"-?\d+", values)]
-    return (numbers[0], np.inf) if values.startswith("≥") else (numbers[0], numbers[-1])
