@@ -1,6 +1,7 @@
 """The full state, for training: what is hidden from a seat, what all see, names and slices of parts, PettingZoo's `state`."""
 
 import itertools
+import re
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from toys import Cards
 
 from botanicus_env import botanicus_v0
 from cacti_env import cacti_v0
-from garden_core import Batch, kernels, make
+from garden_core import Batch, Part, kernels, make
 from garden_core.jit import game_seed
 from mars_env import mars_v0
 
@@ -102,6 +103,29 @@ def test_parts_have_names_and_slices(game):
         assert ends[-1] == size
     plant = game.action_slices["plant basic" if game.name == "cacti" else list(game.action_slices)[-1]]
     assert len(game.labels[plant]) == plant.stop - plant.start
+
+
+@pytest.mark.parametrize(
+    ("values", "bounds"),
+    [
+        *((values, (0, np.inf)) for values in ("≥ 0", ">= 0", ">=0")),
+        *((values, (0, 5)) for values in ("0 … 5", "0 ... 5", "0…5", "0, 1, 5")),
+        ("-1, 0", (-1, 0)),
+        ("7", (7, 7)),
+    ],
+)
+def test_values_of_a_part(values, bounds):
+    assert Part("score", 1, "the score", values).bounds == bounds
+
+
+@pytest.mark.parametrize(
+    "values", ["", "> 0", "=> 0", "≥ 0 … 5", "0-5", "0 to 5", "0.5 … 1", "5 … 0", "0,", " 0, 1"]
+)
+def test_values_of_no_known_form(values):
+    with pytest.raises(
+        ValueError, match="values of part 'score' must be written like .* not " + re.escape(repr(values))
+    ):
+        Part("score", 1, "the score", values)
 
 
 def test_seats_and_states_are_as_for_observe():

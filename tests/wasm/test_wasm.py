@@ -16,6 +16,7 @@ from garden_agents.networks.architecture import Architecture, empty_network
 from garden_agents.networks.network_agent import save_network
 from garden_agents.wasm.export import Arguments, Exported, main
 from pig import Pig
+from tricks import Tricks
 
 from cacti_env.cards import PACKAGED
 from garden_core import Batch, Option, make
@@ -144,6 +145,12 @@ def test_a_game_of_your_own_has_the_same_bytes_and_networks(tmp_path):
         check_actions(folder, game, "network", 1, str(file))
     with pytest.raises(SystemExit, match="holds a network for"):
         main(Arguments("cacti", folder, network=tuple(files)))
+
+
+def test_a_game_of_your_own_with_hidden_hands(tmp_path):
+    main(Arguments("tricks:Tricks", tmp_path))
+    check_bytes(tmp_path, [Tricks()])
+    check_actions(tmp_path, Tricks(), "mcts:50", 1)
 
 
 def test_other_cards_have_the_same_bytes(tmp_path):

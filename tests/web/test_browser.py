@@ -106,7 +106,7 @@ def opened(browser, name, width=1280, **context):
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", [*GAMES, "tricks:Tricks"])
 def test_a_whole_game_by_clicking(name, width, scheme, browser):
     with opened(browser, name, width, color_scheme=scheme) as tab:
         assert play(tab, random.Random(1), click) > 5
@@ -114,7 +114,7 @@ def test_a_whole_game_by_clicking(name, width, scheme, browser):
         assert tab.page.locator("#points caption").inner_text() == "Result"
         with tab.page.expect_download() as saved:
             tab.page.click("#save")
-        assert Replay.parse(Path(saved.value.path()).read_bytes()).ended != "running"
+        assert Replay.parse(Path(saved.value.path()).read_bytes(), game=name).ended != "running"
 
 
 @pytest.mark.parametrize("name", GAMES)
