@@ -97,8 +97,9 @@ def observe(state, params, player, out):
         out[PLAYED + card] = state.holder[card] == NONE
     for offset in range(SEATS):
         seat = (player + offset) % SEATS
-        if state.trick[seat] != NONE:
-            out[TRICK + offset * CARDS + state.trick[seat]] = 1
+        card = np.int64(state.trick[seat])
+        if card != NONE:
+            out[TRICK + offset * CARDS + card] = 1
         for suit in range(SUITS):
             out[VOID + offset * SUITS + suit] = state.void[seat, suit]
         out[LEADER + offset] = state.leader == seat

@@ -48,6 +48,8 @@ def test_a_game_by_the_sentences_of_the_rules(seed):
             # "A player who has cards of the suit that was led must play one of them; a player who has none may play any"
             following = [card for card in hands[seat] if card.startswith(led)] or hands[seat]
             assert [game.labels[action] for action in np.flatnonzero(batch.action_mask[0])] == following
+            shown = batch.observation[0, game.observation_slices["trick"]].reshape(3, 27)
+            assert {(seat + i) % 3: game.labels[card] for i, card in np.argwhere(shown)} == trick
             (action,) = policy(batch, batch.all_rows)
             trick[seat] = game.labels[action]
             hands[seat].remove(trick[seat])
