@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from garden_agents.evaluation.score import Score, score
     from garden_agents.matches.agent_checks import belief_calibration, check_agent
     from garden_agents.matches.meet import Result, meet, table
+    from garden_agents.networks.all_seats import Values
     from garden_agents.networks.network_agent import NetworkAgent, load
     from garden_agents.networks.onnx_files import export_onnx
     from garden_agents.registry import load_agent
@@ -26,6 +27,7 @@ __all__ = [
     "NetworkAgent",
     "Result",
     "Score",
+    "Values",
     "advantages",
     "belief",
     "belief_calibration",
@@ -44,6 +46,7 @@ _MODULES = {
     "NetworkAgent": "networks.network_agent",
     "Result": "matches.meet",
     "Score": "evaluation.score",
+    "Values": "networks.all_seats",
     "advantages": "training.returns",
     "belief": "search.beliefs",
     "belief_calibration": "matches.agent_checks",

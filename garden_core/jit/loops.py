@@ -226,8 +226,15 @@ def points_rows(states, params, out):
         kernels.points(states[i], params[0], out[i])
 
 
+@compiled
+def public_points_rows(states, params, out):
+    """Fill `out`, int32 (N, max players), with the public points of every seat in states (N,)."""
+    for i in range(states.shape[0]):
+        kernels.public_points(states[i], params[0], out[i])
+
+
 def by_seat(kernel, game, states):
-    """Run `standings_rows` or `points_rows` on a game's states; return int32 (N, num_players)."""
+    """Run `standings_rows`, `points_rows` or `public_points_rows` on a game's states; return int32 (N, num_players)."""
     out = np.zeros((len(states), game.max_players), np.int32)
     kernel(states, game.params, out)
     return out[:, : game.num_players]

@@ -64,6 +64,9 @@ def test_an_exported_network_plays_like_the_original(name, tmp_path):
     expected = agent.evaluate(batch.observation, batch.action_mask)
     for ours, theirs in zip(expected, other.evaluate(batch.observation, batch.action_mask), strict=True):
         np.testing.assert_allclose(theirs, ours, atol=1e-4)
+    both = (each.values(batch, batch.all_rows) for each in (agent, other))
+    for ours, theirs in zip(*both, strict=True):
+        np.testing.assert_allclose(theirs, ours, atol=1e-2)  # points
 
 
 @pytest.mark.parametrize("architecture", [Architecture("flat"), Architecture("flat", separate_values=True)])
@@ -96,6 +99,8 @@ def test_own_networks_play(kind, shape, tmp_path):
     legal = logits.masked_fill(torch.from_numpy(batch.action_mask) == 0, -torch.inf)
     np.testing.assert_allclose(chances, legal.softmax(1), atol=1e-5)
     np.testing.assert_allclose(estimates, values, atol=1e-5)
+    outcome = agent.values(batch, batch.all_rows).outcome
+    np.testing.assert_allclose(outcome[batch.all_rows, batch.current_player], values, atol=1e-5)
     assert (agent(batch, batch.all_rows) == legal.argmax(1).numpy()).all()
 
 

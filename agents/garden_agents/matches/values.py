@@ -135,6 +135,8 @@ def _correlation(x: np.ndarray, y: np.ndarray) -> float:
 def chances(agent: NetworkAgent, replay: Replay) -> list[list[float]]:
     """Return a network's estimates in each position of a game: every seat's chance to finish first, to three digits.
 
+    The last position of a finished game has the result.
+
     Args:
         agent: a network that values every seat.
         replay: the game.
@@ -144,7 +146,4 @@ def chances(agent: NetworkAgent, replay: Replay) -> list[list[float]]:
     batch.reset(0)
     batch.states[:] = states
     batch.refresh()
-    values = agent.evaluate(batch.observation, batch.action_mask)[1]
-    shares = (values * (game.num_players - 1) + 1) / game.num_players
-    by_seat = [np.roll(row, seat) for row, seat in zip(shares, batch.current_player, strict=True)]
-    return [[round(float(share), 3) for share in row] for row in by_seat]
+    return agent.values(batch, batch.all_rows).win.astype(float).round(3).tolist()

@@ -15,6 +15,7 @@ import numpy as np
 
 from garden_agents.games import networks_folder
 from garden_agents.networks import NETWORK, SUFFIX
+from garden_agents.networks.all_seats import Values, network_values, valued_rows
 from garden_agents.networks.architecture import Architecture, empty_network
 from garden_agents.networks.heads import (
     VALUE_TARGETS,
@@ -152,6 +153,17 @@ class NetworkAgent(Reseedable):
         """
         logits, raw = self._outputs(observation)
         return probabilities(logits, mask), expected_values(raw, self.value_target)
+
+    def values(self, batch: Batch, rows: np.ndarray) -> Values:
+        """Return the expected results of all seats in `rows`, int (n,), which may be over: see `garden_agents.Values`.
+
+        Raises:
+            ValueError: if the network values another number of seats, or its outputs are not finite; for a repeated row.
+            IndexError, RuntimeError: as `Batch.asked`.
+        """
+        rows = valued_rows(batch, rows)
+        raw = self._outputs(batch.flat[rows])[1]
+        return network_values(batch.game, batch.states[rows], raw, self.value_target)
 
     def _outputs(self, observation: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         logits, raw = self.network.evaluate(observation)

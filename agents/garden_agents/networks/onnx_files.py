@@ -21,6 +21,7 @@ import onnxruntime
 from google.protobuf.message import DecodeError, Message
 from onnxruntime.capi import onnxruntime_pybind11_state
 
+from garden_agents.networks.all_seats import Values, network_values, valued_rows
 from garden_agents.networks.heads import expected_values, probabilities
 from garden_agents.networks.network import Inputs
 from garden_agents.networks.network_agent import Description, NetworkAgent, described_network
@@ -210,6 +211,12 @@ class OnnxAgent:
         """
         logits, values = self._outputs(observation)
         return probabilities(logits, mask), expected_values(values, self.value_target)
+
+    def values(self, batch: Batch, rows: np.ndarray) -> Values:
+        """Return the expected results of all seats, and raise errors, as `NetworkAgent.values` does."""
+        rows = valued_rows(batch, rows)
+        raw = self._outputs(batch.observation[rows])[1]
+        return network_values(batch.game, batch.states[rows], raw, self.value_target)
 
 
 def _run(function: Callable[..., Any], *arguments: Any) -> Any:

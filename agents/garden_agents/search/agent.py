@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from garden_agents.networks.all_seats import Values, is_over, search_values, valued_rows
 from garden_agents.networks.heads import best_actions
 from garden_agents.search.beliefs import Evaluator, evaluated, weighted_redraws
 from garden_agents.search.halving import Roots, read_rows
@@ -177,9 +178,29 @@ class MCTSAgent(Reseedable):
             The results. An only legal action is not searched: it has one visit and values 0.
         """
         rows = batch.asked(rows)
+        return self._search_some(batch, rows, np.flatnonzero(batch.action_mask[rows].sum(1) > 1))
+
+    def values(self, batch: Batch, rows: np.ndarray) -> Values:
+        """Return the expected results of all seats in `rows`, int (n,), which may be over: see `garden_agents.Values`.
+
+        They are the values of a search as `search` does it. An only legal action is searched, too.
+
+        Raises:
+            ValueError, IndexError, RuntimeError: as `search`, but not for rows whose game is over.
+        """
+        rows = valued_rows(batch, rows)
+        states = batch.states[rows]
+        means = self._search_some(batch, rows, np.flatnonzero(~is_over(states))).values
+        first_places = False
+        if self.network is not None:
+            one = batch.flat[rows[:1]], batch.action_mask[rows[:1]]
+            first_places = evaluated(self.network, *one, batch.game.num_players)[1].shape[1] > 1
+        return search_values(batch.game, states, means, first_places)
+
+    def _search_some(self, batch: Batch, rows: np.ndarray, choices: np.ndarray) -> Searched:
+        """Return the results of searching rows[choices]; the other ones of `rows` are not searched."""
         masks = batch.action_mask[rows]
         result = Searched.without_search(batch.game, masks)
-        choices = np.flatnonzero(masks.sum(1) > 1)
         size = 1 if self.network is None else ROOTS
         parts = [choices[start : start + size] for start in range(0, len(choices), size)]
         rng_states = self._streams.on(batch)  # before the threads start, as they share it

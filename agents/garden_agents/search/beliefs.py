@@ -60,7 +60,7 @@ def evaluated(
     in_range = (probabilities >= 0).all() and (np.abs(values) < 1.01).all()
     if not (in_range and (np.abs(probabilities.sum(1) - 1) < 0.01).all()):
         raise ValueError("evaluate must return probabilities, which sum to 1, and values from -1 to 1")
-    return probabilities, values.reshape(n, -1)
+    return probabilities, values[:, None] if values.ndim == 1 else values
 
 
 def belief(
