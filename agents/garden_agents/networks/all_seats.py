@@ -19,13 +19,13 @@ class Values(NamedTuple):
     Columns are the seats of the game, 0 to num_players - 1. Predictions use only what the player to move may know. Where the
     game is over, all results that the game has are the actual ones.
 
-    | agent | predicts |
-    |---|---|
-    | network of `garden train` | `win`, `margin`; in cooperative games `score` |
-    | network of `garden train --trainer sb3` | `outcome` or `margin` of the player to move; in cooperative games `score` |
-    | network in any other ONNX file | `outcome` of the player to move; in cooperative games `score` |
-    | search with a network that values all seats | `win`; in cooperative games `score` |
-    | other search | `outcome`; in cooperative games `score` |
+    In cooperative games all agents predict only `score`. In other games:
+
+    - a network of `garden train` predicts `win` and `margin`;
+    - a network of `garden train --trainer sb3` predicts `outcome` or `margin` of the player to move (its config's
+      `value_target` says which), discounted and mixed with some of the other reward;
+    - a network in any other ONNX file predicts `outcome` of the player to move;
+    - a search with a network that values all seats predicts `win`, and any other search `outcome`.
 
     With two seats, one seat's outcome or margin is minus the other's, and `win` is (1 + `outcome`) / 2.
 
