@@ -34,8 +34,8 @@ class Values(NamedTuple):
         outcome: float32 (N, num_players), the outcome (see the glossary), -1 to 1. Search without a network counts positions
             in which its rollouts stop as `garden_agents.search.values.seat_values`, so it is no calibrated estimate.
         margin: float32 (N, num_players), the margin at the end of the game, points.
-        score: float32 (N,), the team's score at the end of a cooperative game, points. Search averages x / (1 + |x|) of the
-            score x times reward_divisor; this is the score with the average value.
+        score: float32 (N,), the team's score at the end of a cooperative game, points. Search averages `x / (1 + |x|)`
+            for a score of x times reward_divisor; this is the score with that average.
 
     Example:
         >>> from garden_agents import load
