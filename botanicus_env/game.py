@@ -50,7 +50,6 @@ class Botanicus(Game):
     title = "Botanicus"
     chance = "play"
     information = "imperfect"
-    summary = wording.SUMMARY
     options = (
         Option("num_players", 2, "players", low=2, high=MAX_PLAYERS),
         Option("max_decisions", 2000, "cap at which a game is truncated", low=1, high=2**31 - 1),
@@ -68,6 +67,11 @@ class Botanicus(Game):
             return tables.load(self.data.get("tables", tables.PACKAGED))
         except ValueError as error:
             raise ValueError(f"tables: {error}") from None
+
+    @property
+    def summary(self) -> str:
+        """The rules in brief, with the values of this game."""
+        return wording.summary(self.tables)
 
     def fill_params(self, params: Any) -> None:
         """Write the printed values."""
@@ -130,7 +134,12 @@ class Botanicus(Game):
     def action_parts(self) -> tuple[Part, ...]:
         """The blocks of actions."""
         return (
-            Part("forfeit", 1, "forfeit the rest of the action at hand; stop on the track"),
+            Part(
+                "forfeit",
+                1,
+                "forfeit the rest of the action at hand, or at a choice all that is pending in its group; "
+                "stop on the track; do without the last turn's track",
+            ),
             Part(
                 "crossing",
                 len(CROSSINGS),
@@ -256,10 +265,13 @@ class Botanicus(Game):
             for name in PRIZES
         ]
         values += [
+            ("row and column of the fountain's crossing", printed.fountain),
             ("points of the first to the fifth animal", printed.animals),
             ("points of a full column whose highest level is I, II, III, IV", printed.columns),
         ]
+        garden = [(row, *("bed" if bed else "-" for bed in beds)) for row, beds in enumerate(printed.beds)]
         return {
+            "garden": (("row", *(f"column {column}" for column in range(COLUMNS))), garden),
             "tasks": (("task", *wording.LEVELS[1:], "points"), tasks),
             "board": (("column", *(f"space {space}" for space in range(SPACES))), board),
             "tiles": (("tile", "light side", "dark side"), tiles),

@@ -8,25 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from botanicus_env.tables import TRACKS, Node, Task, stages, ways
+from botanicus_env.tables import TRACKS, Node, Tables, Task, stages, ways
 
 LEVELS = ("", "I", "II", "III", "IV")
 
-SUMMARY = """\
-Each player tends a garden of beds in 5 rows (0 to 4, from the top) and 4 columns (0 to 3, from the left),
-in which some places have none, and begins with 6 coins. The most points win. Plants have levels I to IV.
-The Gardener is on a crossing between beds, 0,0 to 3,2, and reaches the beds around it: from crossing 1,1
-the beds 1,1, 1,2, 2,1 and 2,2. You can plant and water only there.
+_SUMMARY = """\
+Each player tends a garden of beds in 5 rows (0 to 4, from the top) and 4 columns (0 to 3, from the left);
+some places may have no bed. Each begins with 6 coins. The most points win. Plants have levels I to IV.
+The Gardener is on a crossing, 0,0 to 3,2, and reaches the beds around it: from crossing 1,1 those at 1,1,
+1,2, 2,1 and 2,2. You can plant and water only there.
 
 Points come from tasks, animals, prizes, full columns of the garden and coins. Each row has a basic task.
 Before the first turn each player is dealt five special tasks, open to all, and gives one to each row. A
 task asks for plants of certain levels that the row must hold at the same time, for example 2 I + 1 II;
-more plants do no harm. The basic task scores as soon as it is met, after that the special one (at once,
-if it is already met). Scored tasks stay scored when plants change later. The first five animals score 3,
-6, 10, 15 and 21 points. Prizes are at the ends of the money track and the shovel track and get smaller,
-so try to be there first. At the end a column whose beds are all planted scores 2, 5, 9 or 15 points if
-its highest plant is of level I, II, III or IV, and every 3 coins score 1. If scores are level, the player
-who is earlier in the last order of Flowers is ahead.
+levels are exact, and more plants do no harm. The basic task scores as soon as it is met, after that the
+special one (at once, if it is already met). Scored tasks stay scored when plants change later. The first
+five animals score {}, {}, {}, {} and {} points. A money prize or a shovel prize is the top one of its stack; the
+next one often scores less. At the end a column whose beds are all planted scores {}, {}, {} or {} points
+if its highest plant is of level I, II, III or IV, and every 3 coins score 1. If scores are level, the
+player who is earlier in the last order of Flowers is ahead.
 
 The board has 8 columns of 4 spaces (0 to 3, from the top). You go through them twice, and each player
 has one turn per column. First you may, in any order, walk the Gardener once for 1 coin per step, and
@@ -34,26 +34,32 @@ play one Garden card: pay 2 coins and carry out its action, or sell it for 3 coi
 on a space of the column, for 3 coins for each Flower already there, and carry out the space's action. At
 a Pole Position every Flower is free, and only the first gains coins. Each space of every second column
 has a tile, whose action the first Flower there gains as well. The Flowers' places are the order of turns
-in the next column: upper spaces first, and on one space from the top Flower down. With two players the
-first of them puts a neutral Flower on a space before each column; as any Flower does, it takes the tile
-away, makes the space dearer and is the first one at a Pole Position. After the first time through, all
-tiles are back and show their other sides.
+in the next column: upper spaces first, and on one space from the top Flower down. With two players, the
+one who is first in a column begins by putting a neutral Flower on one of its spaces; as any Flower does,
+it takes the tile away, makes the space dearer and is the first one at a Pole Position. After the first
+time through, all tiles are back and show their other sides.
 
 Coins, points, animals, Garden cards and prizes are gained at once and cannot be declined. "2 plant I"
 puts two plants of level I on beds in reach that are empty or hold another level, which is replaced; "1
 water" raises a plant in reach by a level; "walk 3" takes the Gardener up to three steps for free. These
 and track actions may be forfeited, also in part. Of several such actions gained together, the player
-chooses the order; of two of one kind, the first gained goes first.
+chooses the order; of two of one kind, the first gained goes first. A pass at this choice forfeits all of
+them that are left.
 
 This is simplified: the printed rules let you decline what is gained at once, and choose between actions
-of one kind, too. They also have an exchange of gained things, which is not known here, and an expert
-game; both are left out.
+of one kind, too. A sentence of theirs about taking only 1 instead of 2 lacks its icons here; what it
+means is unclear, and it is left out. So is the expert game.
 
-"money track 2" moves your piece two steps along that track; where it forks, you choose, and some ways
+"money track 2" moves your piece two steps along that track; where it forks, you choose, and some ways may
 cost coins. You may stop early, for 1 point for each step not taken, or go on for 3 coins for each
 further step. You gain only the actions of the node where the piece stops, not those it passes. From the
 end of a track the piece goes back to the start. After the second time through the board each player has
 a last turn: walk and card as always, then one step on a track of your choice."""
+
+
+def summary(tables: Tables) -> str:
+    """Return the rules in short, with the values of a data file."""
+    return _SUMMARY.format(*tables.animals, *tables.columns)
 
 
 def count(n: int, what: str) -> str:

@@ -204,8 +204,6 @@ def generated() -> dict[str, Callable[[], str]]:
             parts[f"{game.name} {what.__name__}"] = functools.partial(what, game)
         if "memory" in game.option_values:
             parts[f"{game.name} memory"] = functools.partial(memory, game)
-        for name, (head, rows) in game.data_tables.items():
-            parts[f"{game.name} {name}"] = functools.partial(table, head, rows)
     return parts
 
 

@@ -34,7 +34,7 @@ LONGEST = {
     "mars.md": 200,
     "cacti.md": 200,
     "botanicus.md": 220,
-    "printed-values.md": 185,
+    "printed-values.md": 40,
     "rewards.md": 135,
     "commands.md": 200,
     "agents.md": 91,

@@ -22,8 +22,15 @@ from garden_core.render.svg import Look
 _DRAWS = 200
 """Number of redraws that test whether a description depends on hidden information."""
 
-Table = tuple[tuple[str, ...], list[tuple[Any, ...]]]
+Table = tuple[Sequence[str], Sequence[Sequence[Any]]]
 """A table for people: column names and rows."""
+
+
+def as_markdown(table: Table) -> list[str]:
+    """Return the lines of a table in Markdown."""
+    head, rows = table
+    lines = [[str(cell).replace("|", r"\|") for cell in line] for line in (head, ["---"] * len(head), *rows)]
+    return [f"| {' | '.join(line)} |" for line in lines]
 
 
 class Presentation(ABC):
@@ -42,8 +49,6 @@ class Presentation(ABC):
     option_values: dict[str, Any]
     params: np.ndarray
 
-    summary: ClassVar[str] = ""
-    """The rules in brief, for people: plain text in paragraphs."""
     what_differs: ClassVar[str] = ""
     """Of a variant, what differs from the game above it: its docstring."""
 
@@ -115,24 +120,40 @@ class Presentation(ABC):
         raise ValueError(f"{self.name} has no picture; use render_mode='ansi'")
 
     @property
+    def summary(self) -> str:
+        """The rules in brief, for people: plain text in paragraphs."""
+        return ""
+
+    @property
     def data_tables(self) -> dict[str, Table]:
-        """Tables of what is printed on cards and boards, by name."""
+        """Tables of what is printed on cards and boards, by name; the full rules end with them."""
         return {}
 
     # --- provided for all games ---
 
     @property
     def rules_text(self) -> str:
-        """The full rules, for people: the file `rules.md` in the folder of the class's module, else `summary`.
+        """The full rules, for people: the file `rules.md` in the folder of the class's module, else `summary`; then `tables_text`.
 
         Those of a variant begin with what differs from the game's.
         """
+        text = self.summary
         for kind in type(self).__mro__:
             module = getattr(sys.modules.get(kind.__module__), "__file__", None)
             path = Path(module).with_name("rules.md") if module else None
             if path and path.is_file():
-                return self.what_differs + path.read_text("utf-8")
-        return self.summary
+                text = self.what_differs + path.read_text("utf-8")
+                break
+        return f"{text.rstrip()}\n\n{self.tables_text}" if self.data_tables else text
+
+    @property
+    def tables_text(self) -> str:
+        """The section of the rules with the tables of this game's own data; "" if it has none."""
+        tables = [
+            "\n".join([f"### {name.capitalize()}", "", *as_markdown(each)])
+            for name, each in self.data_tables.items()
+        ]
+        return "\n\n".join(["## Tables of values", *tables]) + "\n" if tables else ""
 
     def describe_to(self, state: Any, action: int, seat: int | None) -> str:
         """Return the description of an action that the player to move takes, or its label if the description reveals secrets.

@@ -38,7 +38,9 @@ def complete_variant(kind: Any, base: Any) -> None:
     differs = inspect.cleandoc(doc)
     kind.rules = _with_points(name, kind.rules, base.rules)
     kind.title = own.get("title", f"{base.title} ({kind.name})")
-    kind.summary = own.get("summary", f"A variant of {base.title}. {differs}\n\n{base.summary}")
+    if "summary" not in own:  # the game's can depend on its data
+        about = f"A variant of {base.title}. {differs}"
+        kind.summary = property(lambda game: f"{about}\n\n{super(kind, game).summary}")
     kind.what_differs = f"{differs}\n\n{base.what_differs}"
 
 

@@ -60,10 +60,10 @@ the same direction, to the next free one.
 
 The game ends as soon as a player has planted their last flower, or when no dice are left and no player can roll.
 
-Variants, of which plain games have none: peaks block the way; with two gardeners each, a die may move either; with
-special actions you have another turn, if dice are left, when you plant the tenth flower of a colour or your points
-lead to a taken space above 25; in the cooperative game all players win or lose together, and the team has the lowest
-of their scores.
+Variants, of which plain games have none: peaks block the way; with two gardeners each, the larger of the
+two counts is rolled, a die may move either, and it is given up only if neither can move with it; with special actions
+you have another turn, if dice are left, when you plant the tenth flower of a colour or your points lead to a taken
+space above 25; in the cooperative game the team's score is the lowest of its players', which all try to raise.
 """
     options = (
         Option("num_players", 2, "players", low=1, high=MAX_PLAYERS, note="1 only with cooperative=True"),
@@ -152,7 +152,7 @@ of their scores.
     @property
     def action_parts(self) -> tuple[Part, ...]:
         """The blocks of actions."""
-        second = Part("second hex", NUM_HEXES, "go to this hex with the second gardener")
+        second = Part("second hex", NUM_HEXES, "place the second gardener on this hex, or go there with it")
         return (
             Part("hex", NUM_HEXES, "place a gardener on this hex, or go there with the (first) gardener"),
             *[second] * (self.option_values["gardeners"] == 2),

@@ -121,13 +121,13 @@ def test_help_and_hint(typing):
     assert len(table.match.moves) >= 1
 
 
-@pytest.mark.parametrize("name", ["mars", "cacti"])
+@each_game
 def test_rules(name, typing):
     _, shown = typing(["rules"], name)
     printed = shown[1].removeprefix("rules\n").partition("\nplayer_0 (you)> ")[0]
     assert max(map(len, printed.splitlines())) <= 80
     where = f'Type "rules all" for the full rules. More is in docs/{name}.md.'
-    assert printed.split() == [*type(make(name)).summary.split(), *where.split()]
+    assert printed.split() == [*make(name).summary.split(), *where.split()]
 
 
 @each_game
@@ -136,6 +136,13 @@ def test_all_the_rules(name, typing):
     printed = shown[1].partition("\n")[2].partition("\nplayer_0 (you)> ")[0]
     assert printed.split() == make(name).rules_text.split()
     assert all(len(line) <= 80 or line.startswith("|") for line in printed.splitlines())
+
+
+def test_all_the_rules_with_own_cards(typing):
+    few = str(Path(__file__).parents[1] / "games" / "cacti" / "few_cards.toml")
+    _, shown = typing(["rules all"], options={"cards": few})
+    assert make("cacti", cards=few).tables_text in shown[1]
+    assert "saguaro" not in shown[1]
 
 
 # --- whole games ---

@@ -47,6 +47,6 @@ def test_position_texts_fit_a_terminal(name, options):
 
 @each_game
 def test_the_summary_is_plain_paragraphs(name):
-    summary = type(make(name)).summary
+    summary = make(name).summary
     assert all(len(line) <= 120 and line == line.strip() for line in summary.splitlines())
     assert not set("*`#|<>") & set(summary)

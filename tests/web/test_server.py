@@ -395,14 +395,18 @@ def test_a_slow_position_delays_no_other_game(monkeypatch):
         waiting.join(60)
 
 
-def test_a_guest_sees_no_path_of_the_server(tmp_path):
+def test_a_guest_sees_own_cards_in_the_rules_and_no_path_of_the_server(tmp_path):
     own = tmp_path / "own.toml"
-    own.write_text(PACKAGED.read_text("utf-8"), "utf-8")
+    own.write_text(PACKAGED.read_text("utf-8").replace("barrel", "![a](http://a.org)|<b>"), "utf-8")
     with (
         serving("cacti", ["human", "human"], options={"cards": str(own)}) as server,
         Page(server, 1) as guest,
     ):
         assert guest.welcome["options"]["cards"] == "own.toml"
+        assert (
+            "<th>![a](http://a.org)|&lt;b&gt;</th>" in guest.welcome["rules"]
+        )  # neither a picture nor a column
+        assert "barrel" not in guest.welcome["rules"]
         assert str(tmp_path) not in json.dumps([guest.welcome, guest.now])
 
 

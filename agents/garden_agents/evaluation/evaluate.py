@@ -38,6 +38,7 @@ from garden_agents.text.estimate import announcement, cost_of_game
 from garden_core.checks import one_line
 from garden_core.files.disk import Lock, read_regular, write_atomically, write_json
 from garden_core.game import Game
+from garden_core.presentation import as_markdown
 from garden_core.registry import make
 
 RESULTS, PAGE, SETTINGS = "evaluation.json", "evaluation.md", "settings.json"
@@ -156,7 +157,7 @@ def _dry_run(a: Arguments, games: Mapping[str, Game], given: dict[str, Any]) -> 
         costs[name] = cost._replace(prompts=number * cost.prompts, tokens=number * cost.tokens)
         rows.append([name, f"{number}", *(f"{each:,.0f}" for each in costs[name])])
     head = ["task", "games", "prompts, about", "tokens of prompts, about"]
-    print("\n".join(_markdown(head, rows)), flush=True)
+    print("\n".join(as_markdown((head, rows))), flush=True)
     return costs
 
 
@@ -278,7 +279,7 @@ def page_of(evaluation: dict[str, Any]) -> str:
     lines = [
         f"# Evaluation of `{one_line(e['agent'])}`\n",
         f"garden-envs {e['garden_envs']}, {e['date']}, at most {e['games']} games in a task, seed {e['seed']}{changed}.\n",
-        *_markdown(head, [_summary(name, results) for name, results in e["tasks"].items()]),
+        *as_markdown((head, [_summary(name, results) for name, results in e["tasks"].items()])),
         "",
         "Ratings are on the benchmark's scale: `random` has 0, and 400 points more mean finishing ahead ten times as often.",
         "Answers are legal, illegal (an action that is not allowed now, or a number that is not in the list), unreadable (no action, or several),",
@@ -288,7 +289,7 @@ def page_of(evaluation: dict[str, Any]) -> str:
     ]
     rows = [_against(name, each) for name, results in e["tasks"].items() for each in results["against"]]
     head = ["task", "opponent", "its rating", "games", "wins (95 % interval)", "expected", "forfeits"]
-    return "\n".join(lines + _markdown(head, rows)) + "\n"
+    return "\n".join(lines + as_markdown((head, rows))) + "\n"
 
 
 def _summary(name: str, results: dict[str, Any]) -> list[str]:
@@ -319,7 +320,3 @@ def _against(name: str, each: dict[str, Any]) -> list[str]:
     low, high = each["interval"]
     wins = f"{each['win_rate']:.0%} ({low:.0%} … {high:.0%})", f"{each['expected']:.0%}"
     return [name, f"`{each['agent']}`", f"{each['rating']}", f"{each['games']}", *wins, f"{each['forfeits']}"]
-
-
-def _markdown(head: list[str], rows: list[list[str]]) -> list[str]:
-    return [f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *rows)]

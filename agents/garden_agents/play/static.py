@@ -132,7 +132,7 @@ def _filled(name: str, **words: str) -> bytes:
 def _about(kind: type[Game]) -> dict[str, Any]:
     """Return what the page knows of a game before it loads it."""
     return described(kind.name) | {
-        "rules": rules_as_html(kind),
+        "rules": rules_as_html(kind().rules_text),
         "module": kind.__module__,
         "class": kind.__name__,
         "max_players": kind.max_players,

@@ -37,7 +37,6 @@ from garden_agents.play.rooms import New, Page, PictureStyle, Room, decode
 from garden_agents.play.shown import AGENTS, PERSON, RefusedError
 from garden_agents.untrusted import untrusted_agent
 from garden_core.checks import as_seed, one_line
-from garden_core.game import Game
 from garden_core.recorded import film
 from garden_core.recorded.replay import Replay
 from garden_core.registry import game_class, list_games, untrusted_game
@@ -273,15 +272,16 @@ class Server:
             "cooperative": match.game.cooperative,
             "people": match.people,
             "goal": match.game.summary.partition("\n\n")[0],
-            "rules": rules_as_html(type(match.game)),
+            "rules": rules_as_html(match.game.rules_text),
             **for_owners,
         }
 
 
-@functools.cache
-def rules_as_html(kind: type[Game]) -> str:
-    """Return a game's rules as HTML."""
-    return MarkdownIt("commonmark", {"html": False}).enable("table").render(kind().rules_text)
+@functools.lru_cache(8)
+def rules_as_html(text: str) -> str:
+    """Return a game's rules as HTML, without links and images, which names in a data file could have."""
+    renderer = MarkdownIt("commonmark", {"html": False}).enable("table")
+    return renderer.disable(["link", "image", "autolink"]).render(text)
 
 
 def described(name: str) -> dict[str, Any]:

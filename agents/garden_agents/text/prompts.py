@@ -88,11 +88,8 @@ def _system(game: Game, seat: int, mode: Mode, rules: Rules) -> str:
         blocks += ["Rules in short:", *_paragraphs(game.summary)]
     elif rules == "full":
         blocks += ["Rules:", _full_rules(game)]
-    if game.data and rules != "none":
-        blocks += [
-            "This game has its own cards and values. Where the rules name others, these replace them:",
-            _tables(game),
-        ]
+    if game.data and rules == "short":  # all the rules end with them
+        blocks += ["This game has its own cards and values:", game.tables_text.strip()]
     variant = [
         f"- {option.name} = {value}: {option.help}"
         for option in game.options
@@ -185,18 +182,6 @@ def _paragraphs(text: str) -> list[str]:
 
 
 def _full_rules(game: Game) -> str:
-    """Return the rules without the section about rewards, and without tables if the game has its own."""
+    """Return the rules without the section about rewards."""
     sections = re.split(r"^(?=## )", game.rules_text.strip(), flags=re.MULTILINE)
-    text = "".join(section for section in sections if not re.match(r"## [\d. ]*Rewards\b", section))
-    return (
-        re.sub(r"^(\|.*\n)+\n?", "", f"{text}\n", flags=re.MULTILINE).strip() if game.data else text.strip()
-    )
-
-
-def _tables(game: Game) -> str:
-    """Return what is printed on the cards and boards of this game."""
-    blocks = []
-    for name, (columns, rows) in game.data_tables.items():
-        lines = [" | ".join(map(str, row)) for row in (columns, *rows)]
-        blocks.append("\n".join([name, *lines]))
-    return "\n\n".join(blocks)
+    return "".join(section for section in sections if not re.match(r"## [\d. ]*Rewards\b", section)).strip()
