@@ -10,6 +10,7 @@ from garden_agents.networks.architecture import Architecture, empty_network
 from garden_agents.networks.network_agent import save_network, start_from
 from pig import HOLD, ROLL, Pig
 
+from botanicus_env import Botanicus
 from cacti_env import Cacti
 from garden_core import Batch, compiled, make
 
@@ -75,6 +76,15 @@ def test_players_read_what_differs():
     assert game.title == "Pig (generous)"
     assert game.rules_text.startswith("A variant of Pig. A hold gains a point more.\n\n")
     assert make("mars").rules_text.startswith("# Gardens of Mars")
+
+    class Tied(Botanicus):
+        """Level scores are a tie."""
+
+        name = "tied"
+        rules = Botanicus.rules._replace(standings=Botanicus.rules.points)
+
+    assert Tied().summary == f"A variant of Botanicus. Level scores are a tie.\n\n{Botanicus().summary}"
+    assert Tied().rules_text == f"Level scores are a tie.\n\n{Botanicus().rules_text}"
 
 
 def test_points_that_were_equal_stay_so():
