@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from garden_agents.matches.agent_checks import belief_calibration, check_agent
     from garden_agents.matches.meet import Result, meet, table
     from garden_agents.networks.all_seats import Values
+    from garden_agents.matches.mixed import MixedResult, meet_mixed
     from garden_agents.networks.network_agent import NetworkAgent, load
     from garden_agents.networks.onnx_files import export_onnx
     from garden_agents.registry import load_agent
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MCTSAgent",
+    "MixedResult",
     "NetworkAgent",
     "Result",
     "Score",
@@ -36,6 +38,7 @@ __all__ = [
     "load",
     "load_agent",
     "meet",
+    "meet_mixed",
     "score",
     "table",
     "untrusted_agent",
@@ -43,6 +46,7 @@ __all__ = [
 
 _MODULES = {
     "MCTSAgent": "search.agent",
+    "MixedResult": "matches.mixed",
     "NetworkAgent": "networks.network_agent",
     "Result": "matches.meet",
     "Score": "evaluation.score",
@@ -55,6 +59,7 @@ _MODULES = {
     "load": "networks.network_agent",
     "load_agent": "registry",
     "meet": "matches.meet",
+    "meet_mixed": "matches.mixed",
     "score": "evaluation.score",
     "table": "matches.meet",
     "untrusted_agent": "untrusted",

@@ -165,7 +165,7 @@ def deals(arguments: Arguments) -> list[dict[str, Any]]:
                 continue
             game, pair = make(name, num_players=n), ("network", opponent)
             played, jobs = Games(game, pair, seed=1000), jobs_of(pair, n, arguments.pairs * n)
-            jobs = [job for job in jobs if job[:2] == pair]
+            jobs = [job for job in jobs if job.agents == pair]
             with progress_bar(total=len(jobs), desc=f"{name}, {n} players, {opponent}") as bar:
                 for _ in played.play(jobs, arguments.processes):
                     bar.update()

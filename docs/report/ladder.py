@@ -10,6 +10,7 @@ deleted at the end.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -69,7 +70,10 @@ class Arguments:
 
 def rated(names: list[str], results: list[Result]) -> dict[str, tuple[float, float]]:
     """Return each agent's rating and its uncertainty, from the win rates."""
-    pairs = {(result.agent, result.opponent): (result.win_rate, result.games) for result in results}
+    pairs: dict[tuple[str, ...], tuple[Sequence[float], float]] = {
+        (result.agent, result.opponent): ((result.win_rate, 1 - result.win_rate), result.games)
+        for result in results
+    }
     ratings = rate_set(names, pairs, 2)
     return {rating.agent: (rating.rating, rating.uncertainty) for rating in ratings}
 

@@ -111,7 +111,7 @@ def test_seeds_matter():
     first, again, other = (round_robin(game, ["random", "greedy"], 20, seed) for seed in (1, 1, 2))
     assert first == again
     assert first != other
-    jobs = [pairs.Job("random", "random", block, 50) for block in (0, 1)]
+    jobs = [pairs.Job(("random", "random"), block, 50) for block in (0, 1)]
     assert pairs.play_job(game, jobs[0], 1) != pairs.play_job(game, jobs[1], 1)
 
 
@@ -178,7 +178,7 @@ def test_an_interrupted_arena_goes_on(tmp_path, monkeypatch, played):
         compare(parts, games=120)
     assert not parts.exists()
     with kept.open("a") as file:
-        file.write('{"job":["random","gree')  # as a crash leaves it
+        file.write('{"job":[["random","gree')  # as a crash leaves it
     monkeypatch.setattr(pairs, "play_job", play_job)
     compare(parts, games=120)
     assert [job.block for job in played] == [0, 1, 2]
@@ -205,11 +205,11 @@ def test_more_agents_and_games_reuse_finished_jobs(tmp_path, played):
     before = json.loads(output.read_text("utf-8"))["results"]
     compare(output, "own_agents:last_legal", "random", "greedy", games=50)
     own = "own_agents:last_legal"
-    assert [job[:2] for job in played] == [("random", "greedy"), (own, "random"), (own, "greedy")]
+    assert [job.agents for job in played] == [("random", "greedy"), (own, "random"), (own, "greedy")]
     assert json.loads(output.read_text("utf-8"))["results"][-1] == before[0]
     played.clear()
     compare(output, games=100)
-    assert played == [("random", "greedy", 1, 50)]
+    assert played == [(("random", "greedy"), 1, 50)]
 
 
 def test_games_of_another_arena_are_refused(tmp_path):
@@ -284,7 +284,7 @@ def field(names, strengths, num_players, games, seed=0):
 
 def rated(names, played, num_players):
     shares = {pair: alone_shares(placed) for pair, placed in played.items()}
-    pairs = {pair: (float(each.mean()), independent_games(each)) for pair, each in shares.items()}
+    pairs = {pair: ((each.mean(), 1 - each.mean()), independent_games(each)) for pair, each in shares.items()}
     return rate_set(names, pairs, num_players)
 
 
@@ -299,9 +299,9 @@ def test_ratings_find_strengths(num_players):
 
 
 def test_ratings_with_ties_and_without_random():
-    ratings = rate_set(["a", "b"], {("a", "b"): (0.5, 100)}, 2)
+    ratings = rate_set(["a", "b"], {("a", "b"): ((0.5, 0.5), 100)}, 2)
     assert [r.rating for r in ratings] == pytest.approx([0, 0], abs=1e-9)
-    better, worse = rate_set(["a", "b"], {("a", "b"): (0.0, 100)}, 2)  # b always wins
+    better, worse = rate_set(["a", "b"], {("a", "b"): ((0.0, 1.0), 100)}, 2)  # b always wins
     assert (better.agent, worse.agent, worse.rating) == ("b", "a", 0)
     assert 300 < better.rating < 3000
     assert "Elo's scale, the lowest, a, = 0" in ratings_table([better, worse])

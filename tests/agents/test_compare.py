@@ -323,7 +323,7 @@ def test_wrong_arguments_play_no_game(words, message, played):
 def test_all_games_of_a_comparison_are_of_the_same_two_agents():
     """An agent that differs by its seed is one agent in all blocks; if each block made it anew, deals would not be independent."""
     game, pair = make("cacti"), ("own_agents:one_of_two", "greedy")
-    jobs = [Job(*pair, block, 50) for block in range(6)]
+    jobs = [Job(pair, block, 50) for block in range(6)]
     rates = []
     for job in jobs:
         results = pairs.play_job(game, job, 2, same_agents=True)
@@ -337,7 +337,7 @@ def test_all_games_of_a_comparison_are_of_the_same_two_agents():
 def test_games_of_agents_made_anew_do_not_count_for_a_comparison(tmp_path):
     keep = tmp_path / "c.games.jsonl"
     played = pairs.Games(make("cacti"), ("random", "greedy"), keep=keep)
-    [*played.play([Job("random", "greedy", 0, 50)])]
+    [*played.play([Job(("random", "greedy"), 0, 50)])]
     del played
     with pytest.raises(ValueError, match="holds other games: agents is None, not 'the same in all blocks'"):
         pairs.Games(make("cacti"), ("random", "greedy"), keep=keep, same_agents=True)

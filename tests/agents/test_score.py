@@ -40,7 +40,8 @@ def test_ratings_are_recovered_with_their_errors(n):
     expected, _ = chances(true[pairs[:, 0]] - true[pairs[:, 1]], n)
     inside, games = [], np.full(len(pairs), 300.0)
     for _ in range(100):
-        found, errors = rate(pairs, rng.binomial(300, expected) / 300, games, n)
+        won = rng.binomial(300, expected) / 300
+        found, errors = rate(pairs, np.stack([won, 1 - won], 1), games, n)
         inside.append((np.abs(found - true)[1:] <= 1.96 * errors[1:]).mean())
     assert 0.9 <= np.mean(inside) <= 0.99
 

@@ -22,11 +22,11 @@ def lines(tmp_path):
     pairs._kept(tmp_path / "new.games.jsonl", GAME, 0, AGENTS, ())
     (head,) = (tmp_path / "new.games.jsonl").read_text("utf-8").splitlines()
     job = {
-        "job": ["random", "greedy", 0, 4],
+        "job": [["random", "greedy"], 0, 4],
         "sources": list(SOURCES.values()),
         "played": [[[0, 1]] * 4, [[9, 5]] * 4],
     }
-    given_up = {"job": ["random", "greedy", 1, 4], "played": [*job["played"], [[0, 1], [3, 1]]]}
+    given_up = {"job": [["random", "greedy"], 1, 4], "played": [*job["played"], [[0, 1], [3, 1]]]}
     return [json.loads(head), job, job | given_up]
 
 
@@ -39,7 +39,7 @@ def kept(path):
         return None
     for job, played in jobs.items():
         if job.games > 0:
-            meet.result_of(job[:2], *map(np.array, played[:2]), played.forfeited)
+            meet.result_of(job.agents, *map(np.array, played[:2]), played.forfeited)
     return jobs
 
 

@@ -50,8 +50,8 @@ class Options:
 def shares_by_pair(jobs: Mapping[Job, JobResults]) -> dict[tuple[str, str], np.ndarray]:
     """Return, for each pair, the first agent's share of the win in each seat of each deal, float (deals, seats)."""
     return {
-        pair: np.concatenate([alone_shares(np.array(jobs[job].places)) for job in of_pair])
-        for pair, of_pair in itertools.groupby(sorted(jobs), key=lambda job: (job.agent, job.opponent))
+        (agent, opponent): np.concatenate([alone_shares(np.array(jobs[job].places)) for job in of_pair])
+        for (agent, opponent), of_pair in itertools.groupby(sorted(jobs), key=lambda job: job.agents)
     }
 
 
@@ -62,7 +62,7 @@ def rated(name: str, task: Task, shares: Mapping[tuple[str, str], np.ndarray]) -
     indexes = np.array([[names.index(agent) for agent in pair] for pair in pairs])
     won = np.array([of_pair.mean() for of_pair in shares.values()])
     games = np.array([independent_games(of_pair) for of_pair in shares.values()])
-    exact, errors = rate(indexes, won, games, n)
+    exact, errors = rate(indexes, np.stack([won, 1 - won], 1), games, n)
     ratings = exact.round()
     expected, slopes = chances(ratings[indexes[:, 0]] - ratings[indexes[:, 1]], n)
     chance = expected * (1 - expected) / games
@@ -99,7 +99,7 @@ def main(options: Options) -> None:
         job
         for limit, slow in ((o.games, False), (o.slow_games, True))
         for job in jobs_of(names, game.num_players, limit)
-        if ("mcts" in job.agent + job.opponent) == slow
+        if ("mcts" in "".join(job.agents)) == slow
     ]
     total, kept = (
         sum(job.games for job in some) for some in (jobs, [job for job in jobs if job in played.done])

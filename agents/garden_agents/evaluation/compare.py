@@ -90,7 +90,7 @@ def results_of(played: Games, pair: tuple[str, str], test: SequentialTest) -> Re
 def _jobs(pair: tuple[str, str], played: Games, games: int) -> list[Job]:
     """Return the jobs of at least `games` games, all of the same size."""
     ((_, size),) = blocks(BLOCK, BLOCK, played.game.num_players)
-    return [Job(*pair, block, size) for block in range(-(-games // size))]
+    return [Job(pair, block, size) for block in range(-(-games // size))]
 
 
 def in_words(result: Result, test: SequentialTest) -> str:

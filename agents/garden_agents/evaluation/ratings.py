@@ -1,7 +1,8 @@
 """Ratings: strengths on Elo's scale that make the wins most likely.
 
 The model is Plackett and Luce's (R. Plackett, 1975), with two players Bradley and Terry's: a lead of 400 points means winning ten times as
-often as losing. Agents meet as in `garden_agents.matches.meet.alone`: one of the first among copies of the second.
+often as losing. Agents meet as in `garden_agents.matches.meet.alone`, one of the first among copies of the second, or in mixed games
+(`garden_agents.matches.mixed`), one in each seat.
 """
 
 from __future__ import annotations
@@ -52,30 +53,32 @@ def chances(leads: np.ndarray, num_players: int) -> tuple[np.ndarray, np.ndarray
 
 
 def rate(
-    pairs: np.ndarray, won: np.ndarray, games: np.ndarray, num_players: int, spread: float = math.inf
+    lineups: np.ndarray, won: np.ndarray, games: np.ndarray, num_players: int, spread: float = math.inf
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the most likely ratings of agents, the first of which has 0, and their standard errors, float64 (agents,).
 
     By Fisher's scoring, a form of Newton's method.
 
     Args:
-        pairs: int (P, 2), for each pair the agent that was alone, and the other one.
-        won: float (P,), its mean share of the win.
-        games: float (P,), numbers of independent games.
+        lineups: int (L, k), for each line-up its agents: the last one in all seats that the others, in one seat each, leave.
+        won: float (L, k), their mean shares of the win.
+        games: float (L,), numbers of independent games.
         num_players: number of players in a game.
         spread: standard deviation of a normal prior of the leads on the first agent, which bounds the ratings of agents that win, or
             lose, all games; without one they must not.
     """
-    ratings = np.zeros(int(pairs.max()) + 1)
-    signs = np.zeros((len(pairs), len(ratings)))
-    rows = np.arange(len(pairs))
-    signs[rows, pairs[:, 0]], signs[rows, pairs[:, 1]] = 1, -1
-    signs = signs[:, 1:]
+    ratings = np.zeros(int(lineups.max()) + 1)
+    seats, shares = np.zeros((2, len(lineups), len(ratings)))
+    rows, k = np.arange(len(lineups))[:, None], lineups.shape[1]
+    seats[rows, lineups] = [1] * (k - 1) + [num_players - k + 1]
+    shares[rows, lineups] = won
     for _ in range(200):
-        expected, slopes = chances(ratings[pairs[:, 0]] - ratings[pairs[:, 1]], num_players)
-        information = POINT * (signs * (games * slopes)[:, None]).T @ signs
+        expected = seats * 10 ** (ratings / 400)
+        expected /= expected.sum(axis=1, keepdims=True)
+        weighted = games[:, None] * expected
+        information = POINT**2 * (np.diag(weighted.sum(axis=0)) - weighted.T @ expected)[1:, 1:]
         information += np.eye(len(information)) / spread**2
-        gradient = POINT * signs.T @ (games * (won - expected)) - ratings[1:] / spread**2
+        gradient = POINT * (games @ (shares - expected))[1:] - ratings[1:] / spread**2
         step = np.linalg.solve(information, gradient)
         ratings[1:] += step.clip(-100, 100)
         if np.abs(step).max() < 1e-3:
@@ -105,7 +108,7 @@ def rate_against(met: Sequence[Met], num_players: int) -> tuple[float, float, fl
 
 
 def rate_set(
-    names: Sequence[str], pairs: Mapping[tuple[str, str], tuple[float, float]], num_players: int
+    names: Sequence[str], lineups: Mapping[tuple[str, ...], tuple[Sequence[float], float]], num_players: int
 ) -> list[Rating]:
     """Return ratings of a set of agents, best first; the rating of "random", or else the lowest one, is 0.
 
@@ -114,13 +117,14 @@ def rate_set(
 
     Args:
         names: names of the agents.
-        pairs: by the agent that was alone and the other one, its mean share of the win and the number of independent games.
+        lineups: by the agents of a line-up, all lists of the same length, see `rate`: their mean shares of the win and the number
+            of independent games.
         num_players: number of players in a game.
     """
     first = "random" if "random" in names else min(names)
     order = [first, *(name for name in names if name != first)]
-    indexes = np.array([[order.index(name) for name in pair] for pair in pairs])
-    won, games = np.array(list(pairs.values()), float).T
+    indexes = np.array([[order.index(name) for name in lineup] for lineup in lineups])
+    won, games = map(np.array, zip(*lineups.values(), strict=True))
     ratings, errors = rate(indexes, won, games, num_players, SPREAD)
     if "random" not in names:
         ratings -= ratings.min()

@@ -147,7 +147,7 @@ class Direct:
                 digest = digest_of(self.seed, "", job.opponent, job.block)
                 seed = int.from_bytes(digest[12:16])
                 other = load_agent(job.opponent, self.game, seed, self.allow_other_options)
-                blocks[job] = other, int.from_bytes(digest[:8])
+                blocks[job] = [other], int.from_bytes(digest[:8])
             played = play_blocks(self.game, blocks, self.policy, self.on_finished)
             self.done |= zip(some, played, strict=True)
             yield from some
@@ -254,7 +254,7 @@ def scored(
     results: dict[str, list[str]] = {opponent: [] for opponent in opponents}
 
     def play(meetings: Sequence[str], number: int) -> None:
-        jobs = [Job(name, opponent, len(results[opponent]), number) for opponent in meetings]
+        jobs = [Job((name, opponent), len(results[opponent]), number) for opponent in meetings]
         for job in jobs:
             if job in played.done and on_finished:
                 on_finished(job.games)
@@ -383,7 +383,7 @@ def possible(field: Field, results: Mapping[str, Sequence[str]], num_players: in
 def blocks_of(found: Score) -> dict[Job, str]:
     """Return the jobs of a score, and the digits of each, see `Score.results`."""
     return {
-        Job(found.agent, opponent, number, len(block)): block
+        Job((found.agent, opponent), number, len(block)): block
         for opponent, blocks in found.results.items()
         for number, block in enumerate(blocks)
     }

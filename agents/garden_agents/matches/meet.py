@@ -164,11 +164,15 @@ def interval_of(shares: np.ndarray) -> tuple[float, float]:
 
 
 def independent_games(shares: np.ndarray) -> float:
-    """Return the number of independent games with the same variance as `shares`, float (deals, rotations), see `interval_of`."""
+    """Return the number of independent games with the same variance as `shares`, see `interval_of`.
+
+    Args:
+        shares: float (deals, rotations), or (deals, rotations, agents), of which the variances are added.
+    """
     deals = len(shares)
-    rate = float(shares.mean())
-    alike = rate * (1 - rate)
-    variance = float(((shares.mean(1) - rate) ** 2).sum() + alike) / deals
+    rates = shares.mean(axis=(0, 1))
+    alike = float((rates * (1 - rates)).sum())
+    variance = float(((shares.mean(axis=1) - rates) ** 2).sum() + alike) / deals
     return deals * alike / variance if variance > 0 else deals
 
 

@@ -1,4 +1,4 @@
-"""Games of one agent among copies of another, in jobs that run on processes or a cluster and are kept in a file."""
+"""Games between agents, in jobs that run on processes or a cluster and are kept in a file."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from garden_agents.errors import one_line_errors
 from garden_agents.identity import Identity, identity_of
 from garden_agents.matches.jobs import GameArguments, blocks, differences, digest_of, finished
 from garden_agents.matches.meet import alone, deal_seeds, places, play, scores, use_one_torch_thread
+from garden_agents.matches.mixed import lineups_of, seatings
 from garden_agents.registry import load_agent, make_game
 from garden_core.batch.policies import Policy
 from garden_core.checks import as_seed
@@ -38,12 +39,26 @@ PICTURES = (".png", ".svg", ".pdf")
 
 
 class Job(NamedTuple):
-    """Block number `block` of a pair's games, with `games` games."""
+    """Block number `block` of the games of some agents, with `games` games.
 
-    agent: str
-    opponent: str
+    Two agents: the first among copies of the second. More, one for each seat: mixed games (`garden_agents.matches.mixed`).
+    """
+
+    agents: tuple[str, ...]
     block: int
     games: int
+
+    @property
+    def opponent(self) -> str:
+        """The second agent."""
+        return self.agents[1]
+
+    def lineups(self, num_players: int) -> np.ndarray:
+        """Return each seat's agent in each game, int (games, num_players), as an index into `agents`."""
+        if len(self.agents) == 2:
+            return alone(self.games, num_players)
+        ((_, size),) = blocks(BLOCK, BLOCK, num_players)
+        return seatings(self.games, num_players, self.block * size // num_players)
 
 
 _Number = Annotated[int, msgspec.Meta(ge=-(2**31), lt=2**31)]
@@ -75,18 +90,19 @@ class JobResults(NamedTuple):
 
 
 class KeptJob(msgspec.Struct, forbid_unknown_fields=True):
-    """A line of the file of finished jobs; `sources` are digests of the two agents."""
+    """A line of the file of finished jobs; `sources` are digests of the agents."""
 
-    job: tuple[str, str, int, int]
-    sources: tuple[str, str]
+    job: Job
+    sources: tuple[str, ...]
     played: JobResults
 
     def fits(self, num_players: int) -> bool:
-        """Whether places and scores have the job's number of games, and the places are possible."""
-        games, (placed, points, forfeits) = self.job[3], self.played
+        """Whether the number of agents is possible, places and scores have the job's number of games, and places are possible."""
+        games, (placed, points, forfeits) = self.job.games, self.played
         last = num_players - 1
         return (
-            len(placed) == len(points) == games
+            len(self.sources) == len(self.job.agents) in (2, num_players)
+            and len(placed) == len(points) == games
             and all(len(row) == num_players for row in placed + points)
             and all(place == sum(p < place for p in row) for row in placed for place in row)
             and len({game for game, _ in forfeits}) == len(forfeits)
@@ -99,7 +115,13 @@ def jobs_of(names: Sequence[str], num_players: int, games: int) -> list[Job]:
     pairs = list(itertools.combinations(names, 2))
     if num_players > 2:
         pairs += [(b, a) for a, b in pairs]  # one A among Bs differs from one B among As
-    return [Job(*pair, *block) for pair in pairs for block in blocks(games, BLOCK, num_players)]
+    return [Job(pair, *block) for pair in pairs for block in blocks(games, BLOCK, num_players)]
+
+
+def mixed_jobs(names: Sequence[str], num_players: int, games: int) -> list[Job]:
+    """Return the jobs of at least `games` mixed games of each line-up, all seats taken equally often."""
+    lineups = lineups_of(names, num_players)
+    return [Job(lineup, *block) for lineup in lineups for block in blocks(games, BLOCK, num_players)]
 
 
 def play_job(
@@ -116,15 +138,15 @@ def play_job(
     those that have a method `reseed` draw other random numbers in each block.
 
     Raises:
-        RuntimeError: if an agent raises an exception or returns an illegal action; it names the agent and its opponent.
+        RuntimeError: if an agent raises an exception or returns an illegal action; it names the agent and its opponents.
     """
-    pair = ["" if name == unnamed else name for name in job[:2]]
-    digest = digest_of(seed, *pair, job.block)
-    made = digest_of(seed, *pair) if same_agents else digest
-    agents = [
-        load_agent(name, game, int.from_bytes(made[i : i + 4]), allow_other_options)
-        for name, i in ((job.agent, 8), (job.opponent, 12))
-    ]
+    names = ["" if name == unnamed else name for name in job.agents]
+    digest = digest_of(seed, *names, job.block)
+    made = digest_of(seed, *names) if same_agents else digest
+    agents = []
+    for i, name in enumerate(job.agents, 2):
+        own = made[4 * i : 4 * i + 4] or digest_of(made.hex(), i)[:4]  # a digest has room for six
+        agents.append(load_agent(name, game, int.from_bytes(own), allow_other_options))
     if same_agents:
         rows = np.arange(job.games)
         for number, agent in enumerate(agents):
@@ -142,30 +164,31 @@ def play_block(
     seed: int,
     on_finished: Callable[[int], object] | None = None,
 ) -> JobResults:
-    """Play a job's games with two agents, in deals that follow from `seed`; `on_finished` as in `meet.play`.
+    """Play a job's games with its agents, in deals that follow from `seed`; `on_finished` as in `meet.play`.
 
     Sets torch to one thread, see `use_one_torch_thread`. Raises as `play_job`.
     """
-    (played,) = play_blocks(game, {job: (agents[1], seed)}, agents[0], on_finished)
+    (played,) = play_blocks(game, {job: (agents[1:], seed)}, agents[0], on_finished)
     return played
 
 
 def play_blocks(
     game: Game,
-    jobs: Mapping[Job, tuple[Policy, int]],
+    jobs: Mapping[Job, tuple[Sequence[Policy], int]],
     agent: Policy,
     on_finished: Callable[[int], object] | None = None,
 ) -> list[JobResults]:
-    """Play the games of several jobs of an agent at once, as `play_block`; `jobs` are the opponent and the seed of each."""
+    """Play the games of several jobs of an agent at once, as `play_block`; `jobs` are the other agents and the seed of each."""
     use_one_torch_thread()
-    n, lineups, seeds, agents = game.num_players, [], [], [agent]
-    for number, (job, (opponent, seed)) in enumerate(jobs.items(), 1):
-        lineups.append(alone(job.games, n) * number)
+    n, lineups, seeds, agents, names = game.num_players, [], [], [agent], [""]
+    for job, (others, seed) in jobs.items():
+        lineups.append(np.array([0, *range(len(agents), len(agents) + len(others))])[job.lineups(n)])
         seeds += deal_seeds(seed, job.games // n)
-        agents.append(opponent)
-    against = [job.opponent for job in jobs]
-    name = next(iter(jobs)).agent
-    names = [f"{name} (against {' and '.join(against)})", *(f"{each} (against {name})" for each in against)]
+        agents += others
+        for i, name in enumerate(job.agents[1:], 1):
+            names.append(f"{name} (against {' and '.join(job.agents[:i] + job.agents[i + 1 :])})")
+    against = [name for job in jobs for name in job.agents[1:]]
+    names[0] = f"{next(iter(jobs)).agents[0]} (against {' and '.join(against)})"
     finished = play(game, agents, np.concatenate(lineups), seeds, on_finished, n, names)
     results, first = [], 0
     for job in jobs:
@@ -195,7 +218,7 @@ def finished_jobs(
         play_one = functools.partial(
             play_job, game, seed=seed, allow_other_options=allow_other_options, **how
         )
-        yield from finished(play_one, jobs, processes, lambda job: f"{job.agent} against {job.opponent}")
+        yield from finished(play_one, jobs, processes, lambda job: " against ".join(job.agents))
         return
     with connected(address):
         import ray
@@ -278,7 +301,7 @@ class Games:
             contextlib.closing(played_jobs) as results_by_job,
         ):
             for job, played in results_by_job:
-                sources = [self.agents[name].digest for name in job[:2]]
+                sources = [self.agents[name].digest for name in job.agents]
                 line = {"job": job, "sources": sources, "played": played.kept}
                 file.write(json.dumps(line, separators=(",", ":")) + "\n")
                 file.flush()
@@ -325,17 +348,17 @@ def _kept(
     done = {}
     again = set()
     for line in kept:
-        pair = [name for name in line.job[:2] if name in agents]
-        for name, source in zip(line.job[:2], line.sources, strict=True):
-            if name in agents and agents[name].digest != source:
-                raise ValueError(f"{name} has changed since its games in {path} were played; {advice}")
         if not line.fits(game.num_players):
             raise damaged
-        unseen = {name for name in pair if agents[name].unseen and name not in unchanged}
-        if len(pair) == 2 and unseen:
+        named = [name for name in line.job.agents if name in agents]
+        for name, source in zip(line.job.agents, line.sources, strict=True):
+            if name in agents and agents[name].digest != source:
+                raise ValueError(f"{name} has changed since its games in {path} were played; {advice}")
+        unseen = {name for name in named if agents[name].unseen and name not in unchanged}
+        if len(named) == len(line.job.agents) and unseen:
             again |= unseen
         else:
-            done[Job(*line.job)] = line.played
+            done[line.job] = line.played
     for name in sorted(again):
         print(
             f"{name} can change unseen, as {agents[name].unseen}: its games in {path} are played again; "
@@ -353,19 +376,19 @@ def _kept(
 # --- the commands' arguments and output ---
 
 
-class _Pair(msgspec.Struct):
-    """Two agents in a file of results."""
+class _Row(msgspec.Struct):
+    """An agent, or two, in a file of results."""
 
     agent: str
-    opponent: str
+    opponent: str = ""
 
 
 class _Report(msgspec.Struct):
     """A file of results, of which the arena has several and a comparison has one."""
 
     command: str
-    results: list[_Pair] = []
-    result: _Pair | None = None
+    results: list[_Row] = []
+    result: _Row | None = None
 
 
 def _names_in(path: Path, command: str) -> set[str]:
@@ -377,8 +400,8 @@ def _names_in(path: Path, command: str) -> set[str]:
         raise other from None
     if not report.command.startswith(f"garden {command} "):
         raise other
-    pairs = [*report.results, *filter(None, [report.result])]
-    return {name for pair in pairs for name in (pair.agent, pair.opponent)}
+    rows = [*report.results, *filter(None, [report.result])]
+    return {name for row in rows for name in (row.agent, row.opponent)} - {""}
 
 
 @dataclass
