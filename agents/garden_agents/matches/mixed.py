@@ -26,7 +26,7 @@ def check_mixed(game: Game, agents: int) -> None:
     n = game.num_players
     if game.cooperative or n < 3:
         raise ValueError(
-            f"mixed games need more than two players against each other, which {game!r} does not have"
+            f"mixed games need more than two players against each other (option num_players), not {game!r}"
         )
     if agents < n:
         raise ValueError(f"mixed games of {n} players need at least {n} agents, not {agents}")
