@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from garden_agents.evaluation.score import Score, score
     from garden_agents.matches.agent_checks import belief_calibration, check_agent
     from garden_agents.matches.meet import Result, meet, table
-    from garden_agents.networks.all_seats import Values
     from garden_agents.matches.mixed import MixedResult, meet_mixed
+    from garden_agents.networks.all_seats import Values
     from garden_agents.networks.network_agent import NetworkAgent, load
     from garden_agents.networks.onnx_files import export_onnx
     from garden_agents.registry import load_agent

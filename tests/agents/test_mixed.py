@@ -1,4 +1,4 @@
-"""Mixed games: seatings, line-ups, places, ratings, and the arena that plays them."""
+"""Mixed games: seatings, groups, places, ratings, and the arena that plays them."""
 
 import itertools
 import json
@@ -12,7 +12,7 @@ from garden_agents.evaluation import arena
 from garden_agents.evaluation.ratings import rate_set
 from garden_agents.matches import pairs
 from garden_agents.matches.meet import independent_games, places, play, scores
-from garden_agents.matches.mixed import lineup_of, lineups_of, mixed_results, place_shares, seatings
+from garden_agents.matches.mixed import group_of, groups_of, mixed_results, place_shares, seatings
 from garden_agents.matches.pairs import Job, mixed_jobs
 
 from cacti_env import Cacti
@@ -28,7 +28,7 @@ def mixed(output, *agents, **changes):
     return arena.main(arena.Arguments("mars", list(agents or NAMES), **settings))
 
 
-# --- seats and line-ups ---
+# --- seats and groups ---
 
 
 @pytest.mark.parametrize("n", [3, 4, 5])
@@ -47,23 +47,23 @@ def test_blocks_continue_the_seatings():
     assert set(Counter(map(tuple, seatings(600, 4).tolist())).values()) == {25}
 
 
-def test_lineups_are_all_combinations():
-    assert lineups_of("abcd", 4) == [tuple("abcd")]
-    assert lineups_of("abcde", 4) == list(itertools.combinations("abcde", 4))
+def test_groups_are_all_combinations():
+    assert groups_of("abcd", 4) == [tuple("abcd")]
+    assert groups_of("abcde", 4) == list(itertools.combinations("abcde", 4))
 
 
 @pytest.mark.parametrize(("count", "n"), [(9, 4), (10, 5), (30, 3), (103, 3)])
-def test_in_a_sample_of_lineups_agents_play_equally_often(count, n):
-    lineups = lineups_of(range(count), n)
-    assert 60 <= len(lineups) <= max(100, count)
-    assert len(set(lineups)) == len(lineups)
-    assert all(len(set(lineup)) == n for lineup in lineups)
-    times = Counter(itertools.chain(*lineups))
+def test_in_a_sample_of_groups_agents_play_equally_often(count, n):
+    groups = groups_of(range(count), n)
+    assert 60 <= len(groups) <= max(100, count)
+    assert len(set(groups)) == len(groups)
+    assert all(len(set(group)) == n for group in groups)
+    times = Counter(itertools.chain(*groups))
     assert len(times) == count
     assert len(set(times.values())) == 1
     together = {0}  # agents that a rating can compare with the first one
     for _ in range(count):
-        together |= {agent for lineup in lineups if together & set(lineup) for agent in lineup}
+        together |= {agent for group in groups if together & set(group) for agent in group}
     assert len(together) == count
 
 
@@ -125,13 +125,13 @@ def test_places_are_those_of_the_final_standings():
     ]
 
 
-def test_a_difference_between_lineups_is_no_chance():
-    """An agent that wins all games of one line-up and none of another has no more uncertain a share than each of them."""
+def test_a_difference_between_groups_is_no_chance():
+    """An agent that wins all games of one group and none of another has no more uncertain a share than each of them."""
     won = np.eye(3, dtype=int)[seatings(60, 3)].argmax(1)  # the seat of each agent
     seated, none = seatings(60, 3), np.full(60, -1)
-    lineups = [lineup_of("abc", seated, (seated != 0) * 1, won, none)]
-    lineups.append(lineup_of("abd", seated, (seated != 1) * 1, won, none))
-    low, high = mixed_results("abcd", lineups)[0].interval
+    groups = [group_of("abc", seated, (seated != 0) * 1, won, none)]
+    groups.append(group_of("abd", seated, (seated != 1) * 1, won, none))
+    low, high = mixed_results("abcd", groups)[0].interval
     assert high - low < 0.2
 
 
@@ -139,14 +139,14 @@ def test_a_difference_between_lineups_is_no_chance():
 
 
 def rated(strengths, n, games, rng, spread=0.0):
-    """Ratings from mixed games of all line-ups of agents with these strengths, of which each deal suits some better than others."""
+    """Ratings from mixed games of all groups of agents with these strengths, of which each deal suits some better than others."""
     won = {}
-    for names in lineups_of(range(len(strengths)), n):
+    for names in groups_of(range(len(strengths)), n):
         seated, suited = seatings(games, n), np.repeat(rng.normal(size=(games // n, n)), n, axis=0)
         performance = np.array(strengths)[list(names)] * np.log(10) / 400 + spread * suited
         performance = np.take_along_axis(performance, seated, axis=1) + rng.gumbel(size=(games, n))
         placed = (performance[:, None, :] > performance[:, :, None]).sum(axis=2)
-        shares = lineup_of(names, seated, placed, placed, np.full(games, -1)).shares
+        shares = group_of(names, seated, placed, placed, np.full(games, -1)).shares
         won[names] = shares.mean(axis=(0, 1)), independent_games(shares)
     return sorted(rate_set(range(len(strengths)), won, n), key=lambda rating: rating.agent), won
 

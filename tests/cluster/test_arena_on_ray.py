@@ -5,7 +5,7 @@ import pytest
 ray = pytest.importorskip("ray")
 pytestmark = pytest.mark.filterwarnings("ignore")
 
-from garden_agents.evaluation.arena import round_robin
+from garden_agents.evaluation.arena import mixed_round, round_robin
 from garden_agents.evaluation.compare import compare
 from garden_agents.evaluation.sequential import SequentialTest
 from garden_agents.matches.pairs import Games
@@ -26,6 +26,8 @@ NAMES = ("random", "greedy", "mcts:4")
 def test_the_arena_on_ray_has_the_same_results():
     game = make("cacti")
     assert round_robin(game, NAMES, 60, seed=3, ray="local") == round_robin(game, NAMES, 60, seed=3)
+    game = make("mars", num_players=3)
+    assert mixed_round(game, NAMES, 60, seed=3, ray="local") == mixed_round(game, NAMES, 60, seed=3)
 
 
 def test_jobs_of_a_killed_worker_are_played_again(tmp_path, monkeypatch):

@@ -36,7 +36,7 @@ from garden_agents.matches.meet import (
 from garden_agents.matches.mixed import (
     MixedResult,
     check_mixed,
-    lineup_of,
+    group_of,
     mixed_results,
     mixed_table,
 )
@@ -56,7 +56,7 @@ def evaluated(names: Sequence[str], jobs: Mapping[Job, JobResults]) -> tuple[lis
     """Return the results of each pair, and the ratings of `names`; `jobs` has the finished jobs of a pair one after another."""
     pairs: dict[tuple[str, ...], tuple[Sequence[float], float]] = {}
     results, num_players = [], 2
-    for (agent, opponent), _, ranks, points, forfeited in _by_lineup(jobs):
+    for (agent, opponent), _, ranks, points, forfeited in _by_group(jobs):
         results.append(result_of((agent, opponent), ranks, points, forfeited))
         shares, num_players = alone_shares(ranks), ranks.shape[1]
         won = float(shares.mean())
@@ -68,14 +68,14 @@ def evaluated_mixed(
     names: Sequence[str], jobs: Mapping[Job, JobResults]
 ) -> tuple[list[MixedResult], list[Rating]]:
     """Return the results of each agent in mixed games, the most wins first, and the ratings; `jobs` as for `evaluated`."""
-    lineups = [lineup_of(*each) for each in _by_lineup(jobs)]
-    results = sorted(mixed_results(names, lineups), key=lambda result: -result.win_rate)
-    won = {each.names: (each.shares.mean(axis=(0, 1)), independent_games(each.shares)) for each in lineups}
-    return results, rate_set(names, won, len(lineups[0].names))
+    groups = [group_of(*each) for each in _by_group(jobs)]
+    results = sorted(mixed_results(names, groups), key=lambda result: -result.win_rate)
+    won = {each.names: (each.shares.mean(axis=(0, 1)), independent_games(each.shares)) for each in groups}
+    return results, rate_set(names, won, len(groups[0].names))
 
 
-def _by_lineup(jobs: Mapping[Job, JobResults]) -> Iterator[tuple[Any, ...]]:
-    """Yield, for each line-up, its agents, each seat's agent, and the places, scores and forfeits of all its games."""
+def _by_group(jobs: Mapping[Job, JobResults]) -> Iterator[tuple[Any, ...]]:
+    """Yield, for each group, its agents, each seat's agent, and the places, scores and forfeits of all its games."""
     for agents, some in itertools.groupby(jobs, key=lambda job: job.agents):
         parts = []
         for job in some:
@@ -131,12 +131,12 @@ def mixed_round(
     ray: str | None = None,
     **settings: Any,
 ) -> tuple[list[MixedResult], list[Rating]]:
-    """Play mixed games of all line-ups (`garden_agents.matches.mixed.lineups_of`); return each agent's results, and the ratings.
+    """Play mixed games of all groups (`garden_agents.matches.mixed.groups_of`); return each agent's results, and the ratings.
 
     Args:
         game: the game with its options.
         names: names of the agents, at least as many as players.
-        games: games of each line-up, rounded up to a multiple of the number of players.
+        games: games of each group, rounded up to a multiple of the number of players.
         processes, ray: see `round_robin`.
         settings: `seed`, `keep`, `allow_other_options` and `unchanged`, see `round_robin`.
 
@@ -239,7 +239,7 @@ class Arguments(PairArguments):
     agents: tyro.conf.Positional[list[str]]
     """two or more of: random, greedy, mcts:400, network, network-mcts:100, a run's folder, module:attribute, openai:MODEL, program:COMMAND"""
     games: int = 600
-    """games of each pair, or with --mixed of each line-up, rounded up to a multiple of the number of players"""
+    """games of each pair, or with --mixed of each group, rounded up to a multiple of the number of players"""
     mixed: bool = False
     """seat a different agent in each seat, in all seatings in turn (more than two players)"""
 

@@ -53,25 +53,25 @@ def chances(leads: np.ndarray, num_players: int) -> tuple[np.ndarray, np.ndarray
 
 
 def rate(
-    lineups: np.ndarray, won: np.ndarray, games: np.ndarray, num_players: int, spread: float = math.inf
+    groups: np.ndarray, won: np.ndarray, games: np.ndarray, num_players: int, spread: float = math.inf
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the most likely ratings of agents, the first of which has 0, and their standard errors, float64 (agents,).
 
     By Fisher's scoring, a form of Newton's method.
 
     Args:
-        lineups: int (L, k), for each line-up its agents: the last one in all seats that the others, in one seat each, leave.
-        won: float (L, k), their mean shares of the win.
-        games: float (L,), numbers of independent games.
+        groups: int (G, k), for each group its agents: the last one in all seats that the others, in one seat each, leave.
+        won: float (G, k), their mean shares of the win.
+        games: float (G,), numbers of independent games.
         num_players: number of players in a game.
         spread: standard deviation of a normal prior of the leads on the first agent, which bounds the ratings of agents that win, or
             lose, all games; without one they must not.
     """
-    ratings = np.zeros(int(lineups.max()) + 1)
-    seats, shares = np.zeros((2, len(lineups), len(ratings)))
-    rows, k = np.arange(len(lineups))[:, None], lineups.shape[1]
-    seats[rows, lineups] = [1] * (k - 1) + [num_players - k + 1]
-    shares[rows, lineups] = won
+    ratings = np.zeros(int(groups.max()) + 1)
+    seats, shares = np.zeros((2, len(groups), len(ratings)))
+    rows, k = np.arange(len(groups))[:, None], groups.shape[1]
+    seats[rows, groups] = [1] * (k - 1) + [num_players - k + 1]
+    shares[rows, groups] = won
     for _ in range(200):
         expected = seats * 10 ** (ratings / 400)
         expected /= expected.sum(axis=1, keepdims=True)
@@ -108,7 +108,7 @@ def rate_against(met: Sequence[Met], num_players: int) -> tuple[float, float, fl
 
 
 def rate_set(
-    names: Sequence[str], lineups: Mapping[tuple[str, ...], tuple[Sequence[float], float]], num_players: int
+    names: Sequence[str], groups: Mapping[tuple[str, ...], tuple[Sequence[float], float]], num_players: int
 ) -> list[Rating]:
     """Return ratings of a set of agents, best first; the rating of "random", or else the lowest one, is 0.
 
@@ -117,14 +117,14 @@ def rate_set(
 
     Args:
         names: names of the agents.
-        lineups: by the agents of a line-up, all lists of the same length, see `rate`: their mean shares of the win and the number
+        groups: by the agents of a group, all lists of the same length, see `rate`: their mean shares of the win and the number
             of independent games.
         num_players: number of players in a game.
     """
     first = "random" if "random" in names else min(names)
     order = [first, *(name for name in names if name != first)]
-    indexes = np.array([[order.index(name) for name in lineup] for lineup in lineups])
-    won, games = map(np.array, zip(*lineups.values(), strict=True))
+    indexes = np.array([[order.index(name) for name in group] for group in groups])
+    won, games = map(np.array, zip(*groups.values(), strict=True))
     ratings, errors = rate(indexes, won, games, num_players, SPREAD)
     if "random" not in names:
         ratings -= ratings.min()

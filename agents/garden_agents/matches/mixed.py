@@ -17,8 +17,8 @@ from garden_agents.matches.meet import fitted, interval_of, places, play, scores
 from garden_core.batch.policies import Policy
 from garden_core.game import Game
 
-LINEUPS = 100
-"""Largest number of line-ups, unless there are more agents."""
+GROUPS = 100
+"""Largest number of groups, unless there are more agents."""
 
 
 def check_mixed(game: Game, agents: int) -> None:
@@ -39,20 +39,20 @@ def seatings(games: int, num_players: int, first_deal: int = 0) -> np.ndarray:
     return np.array([np.roll((0, *order), turn) for order in deals for turn in range(num_players)])
 
 
-def lineups_of(names: Sequence[str], num_players: int) -> list[tuple[str, ...]]:
-    """Return the line-ups of a set of agents: all combinations of `num_players` agents, or, of more than `LINEUPS`, a sample.
+def groups_of(names: Sequence[str], num_players: int) -> list[tuple[str, ...]]:
+    """Return the groups of a set of agents: all combinations of `num_players` agents, or, of more than `GROUPS`, a sample.
 
-    In the sample each agent is in equally many line-ups: a combination is taken together with all its shifts through the list.
+    In the sample each agent is in equally many groups: a combination is taken together with all its shifts through the list.
     """
     count = len(names)
     numbers = list(itertools.combinations(range(count), num_players))
-    if len(numbers) > LINEUPS:
+    if len(numbers) > GROUPS:
         cycles = []
         for first in itertools.takewhile(lambda combination: combination[0] == 0, numbers):
             cycle = [tuple(sorted((i + by) % count for i in first)) for by in range(count)]
             if min(cycle) == first and len(set(cycle)) == count:
                 cycles.append(cycle)
-        taken = min(max(1, LINEUPS // count), len(cycles))
+        taken = min(max(1, GROUPS // count), len(cycles))
         numbers = [each for i in range(taken) for each in cycles[i * len(cycles) // taken]]
     return [tuple(names[i] for i in each) for each in numbers]
 
@@ -68,7 +68,7 @@ def place_shares(placed: np.ndarray) -> np.ndarray:
     return ((ahead <= number) & (number < ahead + tied)) / tied
 
 
-class Lineup(NamedTuple):
+class Group(NamedTuple):
     """Mixed games of as many agents as seats, the rotations of a deal one after another.
 
     Attributes:
@@ -90,14 +90,14 @@ class Lineup(NamedTuple):
         return self.places[:, :, 0].reshape(-1, n, n)
 
 
-def lineup_of(
+def group_of(
     names: Sequence[str], seated: np.ndarray, placed: np.ndarray, points: np.ndarray, forfeited: np.ndarray
-) -> Lineup:
+) -> Group:
     """Return finished games by agent; the arrays are those of `seatings`, `places`, `scores` and `Finished.forfeited`."""
     seats = seated.argsort(axis=1)  # of each agent
     shares = np.take_along_axis(place_shares(placed), seats[:, :, None], axis=1)
     gave_up = (seats == forfeited[:, None]).sum(axis=0)
-    return Lineup(tuple(names), shares, np.take_along_axis(points, seats, axis=1), gave_up)
+    return Group(tuple(names), shares, np.take_along_axis(points, seats, axis=1), gave_up)
 
 
 @dataclass
@@ -129,14 +129,14 @@ class MixedResult:
     """Games that the agent gave up, in which it had the last place."""
 
 
-def mixed_results(names: Sequence[str], lineups: Sequence[Lineup]) -> list[MixedResult]:
-    """Return the results of each agent, in the order of `names`, over all its line-ups."""
+def mixed_results(names: Sequence[str], groups: Sequence[Group]) -> list[MixedResult]:
+    """Return the results of each agent, in the order of `names`, over all its groups."""
     results = []
     for name in names:
-        own = [(lineup, lineup.names.index(name)) for lineup in lineups if name in lineup.names]
-        by_place = np.concatenate([lineup.places[:, i] for lineup, i in own])
-        shares, mean = [lineup.shares[:, :, i] for lineup, i in own], by_place.mean(axis=0)
-        # Line-ups differ in strength, which is no chance.
+        own = [(group, group.names.index(name)) for group in groups if name in group.names]
+        by_place = np.concatenate([group.places[:, i] for group, i in own])
+        shares, mean = [group.shares[:, :, i] for group, i in own], by_place.mean(axis=0)
+        # Groups differ in strength, which is no chance.
         levelled = np.concatenate([each - each.mean() + mean[0] for each in shares])
         results.append(
             MixedResult(
@@ -145,9 +145,9 @@ def mixed_results(names: Sequence[str], lineups: Sequence[Lineup]) -> list[Mixed
                 float(mean[0]),
                 interval_of(levelled),
                 float(mean @ np.arange(1, len(mean) + 1)),
-                float(np.concatenate([lineup.scores[:, i] for lineup, i in own]).mean()),
+                float(np.concatenate([group.scores[:, i] for group, i in own]).mean()),
                 mean.tolist(),
-                sum(int(lineup.forfeits[i]) for lineup, i in own),
+                sum(int(group.forfeits[i]) for group, i in own),
             )
         )
     return results
@@ -195,7 +195,7 @@ def meet_mixed(
     seated = seatings(-(-games // n) * n, n)
     states, forfeited, _ = play(game, agents, seated, seed, on_finished, rotations=n)
     placed = places(game, states, forfeited)
-    return mixed_results(names, [lineup_of(names, seated, placed, scores(game, states), forfeited)])
+    return mixed_results(names, [group_of(names, seated, placed, scores(game, states), forfeited)])
 
 
 def mixed_table(results: Sequence[MixedResult]) -> str:

@@ -24,7 +24,7 @@ from garden_agents.errors import one_line_errors
 from garden_agents.identity import Identity, identity_of
 from garden_agents.matches.jobs import GameArguments, blocks, differences, digest_of, finished
 from garden_agents.matches.meet import alone, deal_seeds, places, play, scores, use_one_torch_thread
-from garden_agents.matches.mixed import lineups_of, seatings
+from garden_agents.matches.mixed import groups_of, seatings
 from garden_agents.registry import load_agent, make_game
 from garden_core.batch.policies import Policy
 from garden_core.checks import as_seed
@@ -119,9 +119,9 @@ def jobs_of(names: Sequence[str], num_players: int, games: int) -> list[Job]:
 
 
 def mixed_jobs(names: Sequence[str], num_players: int, games: int) -> list[Job]:
-    """Return the jobs of at least `games` mixed games of each line-up, all seats taken equally often."""
-    lineups = lineups_of(names, num_players)
-    return [Job(lineup, *block) for lineup in lineups for block in blocks(games, BLOCK, num_players)]
+    """Return the jobs of at least `games` mixed games of each group, all seats taken equally often."""
+    groups = groups_of(names, num_players)
+    return [Job(group, *block) for group in groups for block in blocks(games, BLOCK, num_players)]
 
 
 def play_job(
