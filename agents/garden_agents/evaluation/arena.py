@@ -188,7 +188,7 @@ def mixed_picture(path: Path, results: Sequence[MixedResult], ratings: Sequence[
     title += (
         f"\na different agent in each seat; wins with 95 % intervals; equals have each place in {1 / n:.0%}"
     )
-    columns = [str(place) for place in range(1, n + 1)]
+    columns = [f"place {place}" for place in range(1, n + 1)]
     _table_and_ratings(path, rates, columns, "share of the games in each place", 1 / n, ratings, title)
 
 
