@@ -36,7 +36,7 @@ LONGEST = {
     "botanicus.md": 220,
     "printed-values.md": 40,
     "rewards.md": 135,
-    "commands.md": 200,
+    "commands.md": 210,
     "agents.md": 91,
     "benchmark.md": 150,
     "files.md": 70,
