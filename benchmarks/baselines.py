@@ -44,8 +44,10 @@ GARDEN = {
     "MaskablePPO": "--trainer sb3 --network plain",
 }
 """Methods that are trained by `garden train`, with its arguments."""
-PPO, CLONING = "examples/ppo.py", "behaviour cloning"
-METHODS = (*GARDEN, PPO, CLONING)
+EXAMPLES = {"examples/ppo.py": "ppo", "DQN": "dqn_torchrl"}
+"""Methods that are trained by an example, with its module."""
+CLONING = "behaviour cloning"
+METHODS = (*GARDEN, *EXAMPLES, CLONING)
 KNOWLEDGE = ("garden train", CLONING)
 """Methods that use knowledge of the game: features, look-ahead, or imitation of `greedy`."""
 EVALUATIONS_OF_A_RUN = 5
@@ -135,14 +137,14 @@ def trained_by_garden(run: Run, folder: Path) -> Trained:
 
 
 def trained_by_example(run: Run, folder: Path) -> Trained:
-    """Train by `examples/ppo.py`."""
-    task, weights = task_of(run.task), folder.with_suffix(".pt")
+    """Train by an example."""
+    task, weights, example = task_of(run.task), folder.with_suffix(".pt"), EXAMPLES[run.method]
     words = f"--game {task.game} --num-players {task.options['num_players']} --decisions {run.decisions} --seed {run.seed}"
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    command = [sys.executable, "examples/ppo.py", *words.split(), "--output", str(weights)]
+    command = [sys.executable, f"examples/{example}.py", *words.split(), "--output", str(weights)]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return Trained(f"examples.ppo:make?weights={weights}", after.ru_utime - before.ru_utime)
+    return Trained(f"examples.{example}:make?weights={weights}", after.ru_utime - before.ru_utime)
 
 
 def cloned(run: Run, folder: Path) -> Trained:
@@ -177,7 +179,13 @@ def cloned(run: Run, folder: Path) -> Trained:
 def line_of(run: Run, folder: Path) -> dict[str, Any]:
     """Train and rate; return the line of the result file."""
     folder.mkdir(parents=True, exist_ok=True)
-    train = trained_by_garden if run.method in GARDEN else trained_by_example if run.method == PPO else cloned
+    train = (
+        trained_by_garden
+        if run.method in GARDEN
+        else trained_by_example
+        if run.method in EXAMPLES
+        else cloned
+    )
     trained = train(run, folder / run.name)
     found = score(trained.agent, run.task)
     return {

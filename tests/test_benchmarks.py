@@ -5,6 +5,7 @@ import json
 import shlex
 import sys
 from collections import Counter
+from importlib.util import find_spec
 
 import garden_agents
 import msgspec
@@ -283,9 +284,12 @@ def test_the_picture_of_baselines(tmp_path):
 @pytest.mark.long
 def test_baselines(tmp_path):
     few = {"tasks": ("cacti-2",), "decisions": (20_000,), "seeds": 1, "processes": 1}
-    arguments = baselines.Arguments(**few, runs=tmp_path / "runs", output=tmp_path / "out.jsonl")
+    methods = tuple(each for each in baselines.METHODS if each != "DQN" or find_spec("torchrl"))
+    arguments = baselines.Arguments(
+        **few, methods=methods, runs=tmp_path / "runs", output=tmp_path / "out.jsonl"
+    )
     baselines.main(arguments)
     rows = baselines.read(tmp_path / "out.jsonl")
-    assert {row["method"] for row in rows} == set(baselines.METHODS)
+    assert {row["method"] for row in rows} == set(methods)
     baselines.main(arguments)  # all are there
     assert baselines.read(tmp_path / "out.jsonl") == rows

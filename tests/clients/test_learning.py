@@ -7,14 +7,15 @@ from garden_agents import load_agent, meet
 
 from garden_core import make
 
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore:No target network:UserWarning")
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+
 @pytest.mark.parametrize(
     ("libraries", "example", "settings"),
     [
         ("jax", "jax_callback", {"updates": 30}),
         ("pyspiel open_spiel tree", "dqn_openspiel", {}),
-        ("torchrl", "ppo_torchrl", {"decisions": 150_000}),
+        ("torchrl", "dqn_torchrl", {"decisions": 150_000}),
     ],
 )
 def test_an_example_learns_cacti(libraries, example, settings, tmp_path):
@@ -30,4 +31,27 @@ def test_an_example_learns_cacti(libraries, example, settings, tmp_path):
     if saves:
         game = make("cacti")
         agents = load_agent(f"{example}:make?weights={path}", game), load_agent("random", game, seed=1)
-        assert meet(game, ("ppo", "random"), agents, games=200).win_rate == rate
+        assert meet(game, ("dqn", "random"), agents, games=200).win_rate == rate
+
+
+def test_dqn_takes_the_best_legal_action_of_the_next_state():
+    """Squared errors of the loss are those from the reward and the highest value among the next state's legal actions."""
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("torchrl")
+    import dqn_torchrl
+
+    from garden_core.interfaces import BatchEnv
+
+    game = make("cacti", reward="margin")
+    actor = dqn_torchrl.new_actor(game, 16)
+    rollout = BatchEnv(game, 8).rollout(100, break_when_any_done=False).reshape(-1)
+    after, over = rollout["next"], rollout["next", "terminated"][:, 0]
+    after["reward"] = after["reward"][:, :1]
+    assert 0 < over.sum() < (~after["action_mask"]).any(1).sum()
+    dqn_torchrl.new_loss(actor)(rollout)
+    with torch.no_grad():
+        values, later = (actor[0].module(each["observation"]) for each in (rollout, after))
+    best = later.masked_fill(~after["action_mask"], -torch.inf).amax(1)
+    target = after["reward"][:, 0] + best.where(~over, 0)
+    error = values.gather(1, rollout["action"][:, None])[:, 0] - target
+    torch.testing.assert_close(rollout["td_error"][:, 0], error.square())
