@@ -168,8 +168,8 @@ def cloned(run: Run, folder: Path) -> Trained:
         return record.main(arguments)
 
     few = recorded(100)
-    dataset = recorded(100 * run.decisions // len(few) + 1)
-    learner = offline.Arguments(data, EPOCHS * len(dataset) // 256, seed=run.seed)
+    dataset = recorded(100 * run.decisions // few.num_decisions + 1)
+    learner = offline.Arguments(data, EPOCHS * dataset.num_decisions // 256, seed=run.seed)
     before = resource.getrusage(resource.RUSAGE_SELF)
     agent = offline.learn(dataset, learner, values=False)
     data.unlink()
