@@ -221,34 +221,49 @@ def by_method(rows: Sequence[dict[str, Any]], task: str) -> dict[tuple[str, int]
 
 
 def draw(path: Path, rows: Sequence[dict[str, Any]], task: str) -> None:
-    """Draw ratings over decisions: means, and the range of the seeds; methods without evaluations have a point each."""
+    """Draw the ratings of all methods in a task over decisions, each with its longest runs, and the field's members as lines."""
+    runs = by_method(rows, task)
+    longest = {
+        method: (method, decisions) for method, decisions in runs
+    }  # of a method, the last are the longest
+    with plot(path, 1, (9, 5)) as (axes,):
+        for number, method in enumerate(METHODS):
+            if method in longest:
+                _band(axes, runs[longest[method]], COLOURS[number], method)
+        _over_decisions(axes, f"rating in {task}")
+        member_lines(axes, axes, {m.agent: m.rating for m in field_of(task).members})
+
+
+def draw_tasks(path: Path, rows: Sequence[dict[str, Any]], method: str) -> None:
+    """Draw the ratings of a method in all tasks over decisions, each with its longest runs."""
+    with plot(path, 1, (7, 4)) as (axes,):
+        for number, task in enumerate(tasks()):
+            of_method = [runs for (name, _), runs in by_method(rows, task).items() if name == method]
+            if of_method:
+                _band(axes, of_method[-1], COLOURS[number], task)
+        _over_decisions(axes, f"rating of {method}")
+
+
+def _band(axes: Any, runs: Sequence[dict[str, Any]], colour: str, name: str) -> None:
+    """Draw the mean of runs over decisions and the range of their seeds; a point if they have no evaluations."""
+    curves = [np.array(row["curve"] or [(row["decisions"], row["rating"])], float) for row in runs]
+    x = np.mean([curve[:, 0] for curve in curves], 0)
+    y = np.array([curve[:, 1] for curve in curves])
+    axes.plot(x, y.mean(0), "o-", color=colour, label=f"{name}, {len(curves)} seed{'s' * (len(curves) > 1)}")
+    if len(x) > 1:
+        axes.fill_between(x, y.min(0), y.max(0), color=colour, alpha=0.15, linewidth=0)
+    else:
+        axes.vlines(x, y.min(0), y.max(0), color=colour)
+
+
+def _over_decisions(axes: Any, what: str) -> None:
     from matplotlib.ticker import EngFormatter, LogLocator, NullLocator
 
-    longest: dict[str, int] = {}
-    runs = by_method(rows, task)
-    for method, decisions in runs:
-        longest[method] = max(decisions, longest.get(method, 0))
-    with plot(path, 1, (9, 5)) as (axes,):
-        for method, colour in zip(METHODS, COLOURS, strict=False):
-            if method not in longest:
-                continue
-            of_method = runs[method, longest[method]]
-            curves = [
-                np.array(row["curve"] or [(row["decisions"], row["rating"])], float) for row in of_method
-            ]
-            x = np.mean([curve[:, 0] for curve in curves], 0)
-            y = np.array([curve[:, 1] for curve in curves])
-            axes.plot(x, y.mean(0), "o-", color=colour, label=f"{method}, {len(curves)} seeds")
-            if len(x) > 1:
-                axes.fill_between(x, y.min(0), y.max(0), color=colour, alpha=0.15, linewidth=0)
-            else:
-                axes.vlines(x, y.min(0), y.max(0), color=colour)
-        axes.set(xscale="log", xlabel="decisions learned from", ylabel=f"rating in {task}")
-        axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-        axes.xaxis.set_major_formatter(EngFormatter(sep=" "))
-        axes.xaxis.set_minor_locator(NullLocator())
-        axes.legend(loc="lower right", frameon=True)
-        member_lines(axes, axes, {m.agent: m.rating for m in field_of(task).members})
+    axes.set(xscale="log", xlabel="decisions learned from", ylabel=what)
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.xaxis.set_major_formatter(EngFormatter(sep=" "))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.legend(loc="best", frameon=True)
 
 
 def main(arguments: Arguments) -> None:
@@ -272,6 +287,7 @@ def main(arguments: Arguments) -> None:
     for task in a.tasks:
         if by_method(rows, task):
             draw(a.output.with_name(f"baselines-{task}.png"), rows, task)
+    draw_tasks(a.output.with_name("baselines-sb3.png"), rows, "MaskablePPO")
 
 
 if __name__ == "__main__":
