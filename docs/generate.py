@@ -39,6 +39,7 @@ RESULT_TABLES = (
     results.scripted_players,
     results.language_model_costs,
     strength.trainers,
+    strength.more_threads,
     strength.networks,
     strength.variants,
     strength.calibration,

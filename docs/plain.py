@@ -27,7 +27,7 @@ LONGEST = {
     "webassembly.md": 60,
     "datasets.md": 100,
     "gpu.md": 45,
-    "clusters.md": 35,
+    "many-cores.md": 78,
     "own-game.md": 166,
     "change-a-rule.md": 140,
     "faq.md": 90,

@@ -1,6 +1,7 @@
 """RLlib's PPO on one learner's seat of many games, with masks.
 
 python examples/ppo_rllib.py --game cacti --output rllib-cacti
+RAY_ADDRESS=auto python examples/ppo_rllib.py --runners 16 --learners 2 --output rllib-cacti    # on a cluster
 garden arena cacti random "examples.ppo_rllib:make?checkpoint=rllib-cacti"
 """
 
@@ -27,9 +28,13 @@ class Arguments:
     game: str = "cacti"
     opponents: str = "random"
     num_envs: int = 128
-    """number of games at once"""
+    """number of games at once, per process that plays"""
+    runners: int = 0
+    """number of processes that play, on all machines of a Ray cluster; 0: this process plays"""
+    learners: int = 0
+    """number of processes that share each update; 0: this process learns"""
     iterations: int = 20
-    """updates of the network, each from `batch` decisions"""
+    """updates of the network, each from `batch` decisions per learner"""
     batch: int = 8192
     minibatch: int = 1024
     epochs: int = 3
@@ -46,10 +51,11 @@ def main(arguments: Arguments) -> float:
         PPOConfig()
         .environment(LearnerVectorEnv, env_config={"game": a.game, "opponents": a.opponents})
         .env_runners(
-            num_env_runners=0,
+            num_env_runners=a.runners,
             num_envs_per_env_runner=a.num_envs,
             gym_env_vectorize_mode="vector_entry_point",
         )
+        .learners(num_learners=a.learners)
         .rl_module(rl_module_spec=RLModuleSpec(module_class=ActionMaskingTorchRLModule))
         .training(
             train_batch_size_per_learner=a.batch,

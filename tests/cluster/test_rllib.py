@@ -114,6 +114,11 @@ def test_the_example_learns_cacti(cluster, tmp_path):
     assert meet(game, ("ppo", "random"), agents, games=200).interval[0] > 0.5
 
 
+def test_the_example_plays_and_learns_in_other_processes(cluster):
+    small = ppo_rllib.Arguments(runners=1, learners=1, num_envs=32, iterations=1, batch=2048)
+    assert -1 <= ppo_rllib.main(small) <= 1
+
+
 def test_all_seats_learn_in_the_multi_agent_environment(cluster):
     spec = RLModuleSpec(module_class=ActionMaskingTorchRLModule)
     config = (
