@@ -18,7 +18,7 @@ import tyro
 from garden_agents.errors import one_line_errors
 from garden_agents.evaluation.compare import GAMES, compare, in_words
 from garden_agents.evaluation.sequential import ELO, ERRORS, SequentialTest
-from garden_agents.games import hints_of
+from garden_agents.games import networks_folder
 from garden_agents.matches.jobs import CORES
 from garden_agents.matches.pairs import Games
 from garden_agents.networks import NETWORK, SUFFIX
@@ -74,10 +74,10 @@ def main(arguments: Arguments) -> None:
     """
     a = arguments
     game = make_game(a.game, a.num_players, {})
-    folder = hints_of(game).folder
+    folder = networks_folder(game)
     if folder is None:
         raise ValueError(f"{a.game} has no folder for pretrained networks")
-    old = folder / "networks" / f"{game.num_players}{SUFFIX}"
+    old = folder / f"{game.num_players}{SUFFIX}"
     agent = NetworkAgent.load(a.run / NETWORK, game)
     new = in_half_precision(a.run / NETWORK)
     decision: dict[str, Any] = {

@@ -12,8 +12,8 @@ import msgspec
 import numpy as np
 import pytest
 import tyro
+from garden_agents import games
 from garden_agents.games import Hints
-from garden_agents.networks import network_agent
 from garden_agents.networks.architecture import Architecture
 from garden_agents.networks.network_agent import save_network
 from processes import ROOT, python
@@ -196,13 +196,10 @@ def test_luck(tmp_path):
 
 
 def test_networks_are_replaced_by_stronger_ones(tmp_path, monkeypatch, capsys):
-    from benchmarks import networks
-
     game = make("cacti")
     old, good, bad = (tmp_path / name for name in ("networks/2.safetensors", "good", "bad"))
     agent = garden_agents.load(game)
-    for module in (networks, network_agent):
-        monkeypatch.setattr(module, "hints_of", lambda game: Hints(folder=tmp_path))
+    monkeypatch.setitem(games._registered, type(game), Hints(folder=tmp_path))
     for run, sign in ((good, 1), (bad, -1)):
         run.mkdir()
         agent.network.parameters[:] *= sign
