@@ -12,6 +12,7 @@ LONGEST = {
     "start.md": 75,
     "environments.md": 80,
     "batches.md": 56,
+    "many-variants.md": 60,
     "sb3.md": 40,
     "libraries.md": 158,
     "render.md": 70,

@@ -161,6 +161,7 @@ class Game(Presentation):
                 ("paid", "i4", seats),  # points that earlier margin rewards account for
                 ("rewards", "f4", seats),  # each seat's reward for the last decision
                 ("decisions", "i4"),  # since the deal
+                ("variant", "u4"),  # the record of the params that the game is played by
                 *cls.state_fields,
                 ("current_player", "i1"),  # the player to move; meaningless when the game is over
                 ("terminated", "u1"),  # the rules ended the game

@@ -236,7 +236,7 @@ class Presentation(ABC):
             checked = self.from_snapshot(self.snapshot(state), 0)
         except (IndexError, KeyError) as error:  # codes without a name
             raise PositionError(f"the state holds what no rule can bring about: {error!r}") from None
-        checked["rng"] = state["rng"]
+        checked["rng"], checked["variant"] = state["rng"], state["variant"]
         return checked
 
     def _check_end(self, snapshot: dict[str, Any]) -> None:

@@ -41,7 +41,7 @@ class WithRandomMoves(Reseedable):
 
     def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
         """Return an action, int64 (len(rows),), for the player to move in each of `rows`; raises as the policy does."""
-        rows = batch.asked(rows)
+        rows = batch.asked(rows, any_variant=True)
         drawn = np.zeros(len(rows), np.bool_)
         draw_rows(self._streams.on(batch), rows, self.share, drawn)
         actions = np.zeros(len(rows), np.int64)

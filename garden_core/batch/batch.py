@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from garden_core.batch.cpu import Cpu
+from garden_core.batch.games import check_variants, fixed_variants, games_of, seats_of
 from garden_core.checks import (
     as_integer,
     as_rows,
-    as_seat,
     as_seed,
     as_seeds,
     check_choice,
@@ -24,7 +24,7 @@ from garden_core.errors import IllegalActionError
 from garden_core.forks import Process
 from garden_core.game import Game
 from garden_core.jit import game_seed, loops, records
-from garden_core.registry import AnyGame, as_game
+from garden_core.registry import AnyGame
 
 _INT64 = np.dtype(np.int64)
 
@@ -74,7 +74,7 @@ class Batch:
 
     Args:
         game: the game with its options, for example `garden_core.make("mars", num_players=3)`; or a Game class or name,
-            for the game with its default options.
+            for the game with its default options; or a list of these, variants of one game (docs/many-variants.md).
         num_envs: number of rows N, at least 1.
         autoreset: deal a new game in the step in which one ends. Otherwise a finished row must be reset before it is
             stepped again.
@@ -82,12 +82,16 @@ class Batch:
         threads: maximum number of threads that step, deal and observe; any number gives the same results. Threads help
             from a few thousand rows (docs/speed.md).
         device: "cpu", or "cuda" for the first NVIDIA GPU (extra `cuda`).
+        variants: for each row the index of the variant that all its games have, int (N,). None: each deal draws one from the
+            game's own seed, all equally likely.
 
     Attributes:
+        games: the variants, a tuple; of one game.
+        num_players: the largest number of players.
         observation: int8 `(N, *game.observation_shape)`, the view of the player to move.
         action_mask: int8 (N, num_actions), 1 where legal; all ones in a row whose game is over.
         current_player: int64 (N,), seat of the player to move.
-        rewards: float32 (N, num_players), each seat's reward for the last step.
+        rewards: float32 (N, num_players), each seat's reward for the last step; 0 for seats that a row's game lacks.
         terminated: bool (N,), the last step ended the game by its rules.
         truncated: bool (N,), the last step ended it by the cap on decisions.
         states: state records (N,); copying a row clones its game.
@@ -95,7 +99,8 @@ class Batch:
         history: the decisions of the current games, or None.
 
     Raises:
-        ValueError: for num_envs or threads below 1, an unknown device, or a history or threads on a GPU.
+        ValueError: for num_envs or threads below 1, an unknown device, a history, threads or variants on a GPU, or variants that
+            do not go together.
         ImportError: for "cuda" without its packages.
         RuntimeError: for "cuda" without a GPU.
 
@@ -110,47 +115,54 @@ class Batch:
 
     def __init__(
         self,
-        game: AnyGame,
+        game: AnyGame | Sequence[AnyGame],
         num_envs: int,
         autoreset: bool = True,
         history: bool = False,
         threads: int = 1,
         device: str = "cpu",
+        variants: Any = None,
     ) -> None:
         self.num_envs = n = as_integer(num_envs, "num_envs", "at least 1", 1)
         check_choice(device, "device", ("cpu", "cuda"))
-        self.game = game = as_game(game, {})
+        self.games = games = games_of(game)
+        self._first = first = games[0]
+        self._players = np.array([each.num_players for each in games])
+        self.num_players = int(self._players.max())
         self.autoreset = autoreset
         self.device = device
-        target: Any = Cpu(game, n, threads)
+        target: Any = Cpu(games, n, threads)
         if device == "cuda":
             if history or target.threads > 1:
                 raise ValueError("on a GPU a batch keeps no history and has no threads")
+            if len(games) > 1:
+                raise ValueError("on a GPU a batch plays one variant")
             from garden_core.batch.gpu.target import Gpu  # loads numba.cuda
 
-            target = Gpu(game, n)
+            target = Gpu(first, n)
         self.target = target
         """Makes the arrays and runs the kernels: a `Cpu` or a `Gpu`."""
         self.threads = target.threads
         zeros = target.zeros
         self._hold(
             loops.Rows(
-                states=target.put(game.new_states(n)),
-                last_states=target.put(game.new_states(n)),
+                states=target.put(first.new_states(n)),
+                last_states=target.put(first.new_states(n)),
                 seeds=zeros(n, np.uint64),
                 seed_rows=zeros(n, np.uint64),
                 episodes=zeros(n, np.uint64),
-                observations=target.allocate(n, game.observation_size),
-                masks=target.allocate(n, game.num_actions),
+                variants=target.put(fixed_variants(variants, n, len(games))),
+                observations=target.allocate(n, first.observation_size),
+                masks=target.allocate(n, first.num_actions),
                 current_player=zeros(n, np.int64),
             ),
             loops.StepResult(
-                rewards=zeros((n, game.num_players), np.float32),
+                rewards=zeros((n, self.num_players), np.float32),
                 terminated=zeros(n, np.bool_),
                 truncated=zeros(n, np.bool_),
             ),
         )
-        self.history = History(game, n) if history else None
+        self.history = History(first, n) if history else None
         self.all_rows = target.all_rows
         self.dealt = False
         """Whether the first reset has been made."""
@@ -169,6 +181,7 @@ class Batch:
             self.seeds,
             self.seed_rows,
             self.episodes,
+            self.fixed_variants,
             self.flat,
             self.action_mask,
             self.current_player,
@@ -177,9 +190,28 @@ class Batch:
         self.rewards, self.terminated, self.truncated = result
 
     @property
+    def game(self) -> Game:
+        """The game.
+
+        Raises:
+            ValueError: in a batch of several variants, in which each row has a game of its own.
+        """
+        if len(self.games) > 1:
+            raise ValueError(
+                f"this batch plays {len(self.games)} variants of {self._first.name}, so there is no game of all rows: use "
+                "batch.games[batch.variant[row]]; what needs one game cannot play here"
+            )
+        return self._first
+
+    @property
+    def variant(self) -> np.ndarray:
+        """For each row the index of its present game's variant in `games`, uint32 (N,)."""
+        return self.target.field(self.states, "variant")
+
+    @property
     def observation(self) -> np.ndarray:
         """The view of the player to move, int8 `(N, *game.observation_shape)`."""
-        return self.target.shaped(self.flat, self.game.observation_shape)
+        return self.target.shaped(self.flat, self._first.observation_shape)
 
     @property
     def over(self) -> np.ndarray:
@@ -216,15 +248,22 @@ class Batch:
             return self.all_rows
         return as_rows(self.target.to_numpy(rows), self.num_envs, verb)
 
-    def asked(self, rows: Any) -> np.ndarray:
+    def asked(self, rows: Any, any_variant: bool = False) -> np.ndarray:
         """Return the indexes of the rows, int64 (n,), in which a policy is asked for an action.
 
+        Args:
+            rows: indexes, or a mask of bools.
+            any_variant: whether the policy plays several variants in one batch, each by its own params.
+
         Raises:
-            ValueError: for a row whose game is over, which it names, or a repeated row.
+            ValueError: for a row whose game is over, which it names, or a repeated row; in a batch of several variants, which the
+                policy does not play.
             IndexError: for a row that does not exist.
             RuntimeError: before the first reset.
         """
         require_reset(self.dealt, "a policy")
+        if not any_variant:
+            assert self.game is not None
         rows = self.chosen(rows, "asked")
         if (first := self.target.first_over(self.rows, rows)) >= 0:
             raise ValueError(f"row {rows[first]}: the game is over, so there is no action to choose")
@@ -326,7 +365,9 @@ class Batch:
             )
             if state["terminated"] or state["truncated"]:
                 raise ValueError(f"row {row}: the game is over; reset(rows=[{row}]) first")
-            raise IllegalActionError(f"row {row}: ", self.game, int(state["current_player"]), action, mask)
+            raise IllegalActionError(
+                f"row {row}: ", self.games[int(state["variant"])], int(state["current_player"]), action, mask
+            )
         return actions
 
     def observe(self, player: int | np.ndarray, states: np.ndarray | None = None) -> np.ndarray:
@@ -341,7 +382,7 @@ class Batch:
             RuntimeError: before the first reset.
         """
         out = self._seen(player, states, "observe")
-        return self.target.shaped(out, self.game.observation_shape)
+        return self.target.shaped(out, self._first.observation_shape)
 
     def observe_hidden(self, player: int | np.ndarray, states: np.ndarray | None = None) -> np.ndarray:
         """Return what `player` cannot see in each row, a new array, int8 (N, game.hidden_size): for training only.
@@ -368,13 +409,14 @@ class Batch:
         Raises:
             ValueError: for a game that hides something and does not describe the parts of its observation.
         """
-        if self.game.information == "imperfect" and not self.game.observation_parts:
-            raise ValueError(f"{self.game.name} does not say which parts of an observation are private")
+        game = self._first
+        if game.information == "imperfect" and not game.observation_parts:
+            raise ValueError(f"{game.name} does not say which parts of an observation are private")
         out = self._seen(0, states, "observe_public")
-        for part in self.game.observation_parts:
+        for part in game.observation_parts:
             if part.private:
-                out[:, self.game.observation_slices[part.name]] = 0
-        return self.target.shaped(out, self.game.observation_shape)
+                out[:, game.observation_slices[part.name]] = 0
+        return self.target.shaped(out, game.observation_shape)
 
     def redraws(self, number: int, seed: int, player: int | np.ndarray | None = None) -> np.ndarray:
         """Return possible states of each row, as far as a seat knows, a new array of state records (N, number).
@@ -401,9 +443,9 @@ class Batch:
         require_reset(self.dealt, "redraws")
         as_integer(number, "number", "at least 1", 1)
         states = self.target.to_numpy(self.states)
-        players = self._seats(self.current_player if player is None else player, len(states))
-        drawn = records((len(states), number), self.game.state_dtype)
-        loops.redraw_rows(states, self.game.params, players, np.uint64(as_seed(seed)), drawn)
+        players = self._seats(self.current_player if player is None else player, states)
+        drawn = records((len(states), number), self._first.state_dtype)
+        loops.redraw_rows(states, self.target.params, players, np.uint64(as_seed(seed)), drawn)
         return drawn
 
     def _seen(
@@ -412,26 +454,18 @@ class Batch:
         require_reset(self.dealt, verb)
         if states is None:
             states = self.states
-        elif getattr(states, "dtype", None) != self.game.state_dtype or states.ndim != 1:
-            raise ValueError(f"states must be an array of {self.game.name}'s state records, in one dimension")
-        return self.target.observe(states, self._seats(player, len(states)), hidden)
-
-    def _seats(self, player: int | np.ndarray, count: int) -> np.ndarray:
-        """Return one seat for each of `count` states, int64 (count,).
-
-        Raises:
-            ValueError: for a seat that does not exist.
-        """
-        players = self.target.to_numpy(player)
-        if players.ndim == 0:
-            players = np.full(count, as_seat(player, self.game.num_players, "player"))
-        elif players.shape != (count,) or players.dtype.kind not in "iu":
+        elif getattr(states, "dtype", None) != self._first.state_dtype or states.ndim != 1:
             raise ValueError(
-                f"player must be a seat, or whole numbers ({count},), not {players.dtype} {players.shape}"
+                f"states must be an array of {self._first.name}'s state records, in one dimension"
             )
-        elif len(players) and not (players.min() >= 0 and players.max() < self.game.num_players):
-            raise ValueError(f"player must be 0 to {self.game.num_players - 1}, not {short(player)}")
-        return np.ascontiguousarray(players, np.int64)
+        else:
+            check_variants(self.target.to_numpy(states), len(self.games))
+        return self.target.observe(states, self._seats(player, states), hidden)
+
+    def _seats(self, player: int | np.ndarray, states: Any) -> np.ndarray:
+        """Return one seat for each of `states`, int64 (n,); see `seats_of`."""
+        given = self.target.to_numpy(player)
+        return seats_of(given if given.ndim else player, states, self._players)
 
     def refresh(self) -> None:
         """Recompute views, masks and players after your own changes to `states`.
@@ -463,12 +497,13 @@ class Batch:
         given = [states] if isinstance(states, np.void) else list(states)
         if len(given) != len(rows):
             raise ValueError(f"there are {len(given)} states for {len(rows)} rows")
-        checked = records(len(rows), self.game.state_dtype)
+        checked = records(len(rows), self._first.state_dtype)
         for i, (row, state) in enumerate(zip(rows.tolist(), given, strict=True)):
-            if getattr(state, "dtype", None) != self.game.state_dtype:
-                raise ValueError(f"row {row}: not a state record of {self.game.name}: {short(state)}")
+            if getattr(state, "dtype", None) != self._first.state_dtype:
+                raise ValueError(f"row {row}: not a state record of {self._first.name}: {short(state)}")
             try:
-                checked[i] = self.game.checked_state(state)
+                check_variants(np.atleast_1d(state), len(self.games))
+                checked[i] = self.games[int(state["variant"])].checked_state(state)
             except ValueError as error:
                 raise ValueError(f"row {row}: {error}") from None
         if not self.dealt:

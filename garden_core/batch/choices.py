@@ -128,7 +128,7 @@ def choose_row(kind, states, params, row, masks, rng_states, scratch):
     n = np.int64(0)  # of the type that rules return, so that `choose` is compiled once
     for action in range(masks.shape[1]):
         n += masks[row, action]
-    return choose(kind, states[row], params[0], masks[row], n, scratch, rng_states[row])
+    return choose(kind, states[row], params[states[row].variant], masks[row], n, scratch, rng_states[row])
 
 
 @compiled

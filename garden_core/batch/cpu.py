@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from garden_core.batch.choices import choose_rows, scratch
+from garden_core.batch.games import params_of
 from garden_core.batch.seats import NO_TURN, Seats, play_rows
 from garden_core.batch.threads import share
 from garden_core.checks import as_integer
@@ -17,26 +20,27 @@ class Cpu:
     """NumPy arrays, and compiled loops on at most `threads` threads.
 
     Args:
-        game: the game.
+        games: the variants.
         n: number of rows.
         threads: maximum number of threads.
 
     Attributes:
+        params: the params of all variants.
         all_rows: int64 (n,), the indexes of all rows.
 
     Raises:
         ValueError: for a number of threads below 1.
     """
 
-    def __init__(self, game: Game, n: int, threads: int) -> None:
-        self.game = game
+    def __init__(self, games: Sequence[Game], n: int, threads: int) -> None:
+        self.games, self.params = games, params_of(games)
         self.all_rows = np.arange(n)
         self.threads = as_integer(threads, "threads", "at least 1", 1)
-        self._scratches = [scratch(game)]
+        self._scratches = [scratch(games[0])]
 
     def clone(self) -> Cpu:
         """Return the same for a copy of a batch, with its own memory."""
-        return Cpu(self.game, len(self.all_rows), self.threads)
+        return Cpu(self.games, len(self.all_rows), self.threads)
 
     # --- arrays ---
 
@@ -86,38 +90,39 @@ class Cpu:
         """See `loops.advance_row`."""
 
         def advance(part: slice, _: int) -> None:
-            loops.advance_rows(*rows, *result, self.game.params, chosen[part], actions[part], autoreset)
+            loops.advance_rows(*rows, *result, self.params, chosen[part], actions[part], autoreset)
 
         share(advance, len(chosen), self.threads)
 
     def show(self, rows: Rows) -> None:
         """Write views, masks and players of all rows."""
         for row in range(len(rows.states)):
-            loops.refresh(rows.states, self.game.params, row, rows.observations, rows.masks)
+            loops.refresh(rows.states, self.params, row, rows.observations, rows.masks)
         rows.current_player[:] = rows.states["current_player"]
 
     def set(self, rows: Rows, result: StepResult, chosen: np.ndarray, states: np.ndarray) -> None:
         """See `loops.set_row`."""
-        loops.set_rows(rows, self.game.params, chosen, states, result)
+        loops.set_rows(rows, self.params, chosen, states, result)
 
     def observe(self, states: np.ndarray, players: np.ndarray, hidden: bool = False) -> np.ndarray:
         """Return the view of seat players[i] of states[i], int8 (n, observation size); or what is hidden from it."""
-        out = self.allocate(len(states), self.game.hidden_size if hidden else self.game.observation_size)
+        game = self.games[0]
+        out = self.allocate(len(states), game.hidden_size if hidden else game.observation_size)
         write = loops.hidden_rows if hidden else loops.observe_rows
 
         def see(part: slice, _: int) -> None:
-            write(states[part], self.game.params, players[part], out[part])
+            write(states[part], self.params, players[part], out[part])
 
         share(see, len(states), self.threads)
         return out
 
     def standings(self, states: np.ndarray, out: np.ndarray) -> None:
         """Write the standings of states[i] into out[i], int32 (n, max players)."""
-        loops.standings_rows(states, self.game.params, out)
+        loops.standings_rows(states, self.params, out)
 
     def choose(self, kind: int, rows: Rows, chosen: np.ndarray, rng_states: np.ndarray) -> np.ndarray:
         """Return the action of a built-in policy in each of the rows, int64 (k,); see `choices.choose`."""
-        actions, params, memory = np.zeros(len(chosen), np.int64), self.game.params, self._scratches[0]
+        actions, params, memory = np.zeros(len(chosen), np.int64), self.params, self._scratches[0]
         choose_rows(kind, rows.states, params, chosen, rows.masks, rng_states, actions, *memory)
         return actions
 
@@ -132,10 +137,10 @@ class Cpu:
     ) -> bool:
         """See `seats.play_row`; return whether the learner got no turn in many games of a row."""
         while len(self._scratches) < self.threads:
-            self._scratches.append(scratch(self.game))
+            self._scratches.append(scratch(self.games[0]))
 
         def play(part: slice, index: int) -> None:
-            memory, params = self._scratches[index], self.game.params
+            memory, params = self._scratches[index], self.params
             play_rows(*rows, *seats, *memory, params, chosen[part], actions[part], fixed_seat, autoreset)
 
         share(play, len(chosen), self.threads)

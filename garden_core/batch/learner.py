@@ -18,6 +18,7 @@ import numpy as np
 from garden_core import plugins
 from garden_core.batch.batch import Batch
 from garden_core.batch.choices import BUILT_IN, FORFEIT
+from garden_core.batch.games import games_of
 from garden_core.batch.policies import Policy, ask, policy_name
 from garden_core.batch.seats import (
     AUTORESETS,
@@ -32,7 +33,7 @@ from garden_core.checks import as_integer, check_choice, check_illegal, require_
 from garden_core.game import Game
 from garden_core.jit import records
 from garden_core.jit.loops import DEAL
-from garden_core.registry import AnyGame, as_game
+from garden_core.registry import AnyGame
 
 Opponent = str | Policy
 Opponents = Opponent | Sequence[Opponent]
@@ -49,7 +50,8 @@ class Learner:
     The learner owns all arrays and overwrites them at the next call; copy those that you want to keep.
 
     Args:
-        game: the game with its options, or a game's name, class or module:Class.
+        game: the game with its options, or a game's name, class or module:Class; or a list of these, variants of one game, as in
+            a `Batch`.
         num_envs: number of rows N, at least 1.
         opponents: policy of the other seats: "random", "greedy", an agent's name if the agents are installed ("mcts:100",
             "network", a run's folder, "module:attribute"), a callable (see `garden_core.batch.policies`), or a sequence of
@@ -85,7 +87,8 @@ class Learner:
         final_action_mask: int8 (N, num_actions), the action mask there; without rows on a GPU.
         seats: int64 (N,), the learner's seat in each row's current game.
         final_seats: int64 (N,), its seat in the row's last finished game.
-        drawn: int16 (N, num_players), for each seat the index of the opponent sampled for the row's current game.
+        drawn: int16 (N, num_players), for each seat the index of the opponent sampled for the row's current game; -1 for a seat
+            that the game lacks.
         final_drawn: int16 (N, num_players), the same for the row's last finished game.
 
     Raises:
@@ -102,7 +105,7 @@ class Learner:
 
     def __init__(
         self,
-        game: AnyGame,
+        game: AnyGame | Sequence[AnyGame],
         num_envs: int,
         opponents: Opponents = "random",
         weights: Weights = None,
@@ -114,21 +117,22 @@ class Learner:
         on_game_end: Callable[[int, Sequence[int], Any], object] | None = None,
         device: str = "cpu",
     ) -> None:
-        self.game = game = as_game(game, {})
+        games = games_of(game)
+        game = games[0]
         check_illegal(illegal)
         check_choice(autoreset, "autoreset", AUTORESETS)
         if max_steps is not None:
             as_integer(max_steps, "max_steps", "None or at least 1", 1)
         self._fixed_seat = -1
         if not (isinstance(seat, str) and seat == "random"):
-            last = game.num_players - 1
+            last = min(each.num_players for each in games) - 1
             self._fixed_seat = as_integer(seat, "seat", f"'random' or 0 to {last}", 0, last)
-        self.batch = Batch(game, num_envs, autoreset=False, threads=threads, device=device)
+        self.batch = Batch(games, num_envs, autoreset=False, threads=threads, device=device)
         self.num_envs = n = self.batch.num_envs
         self.autoreset = autoreset
         self.illegal = illegal
         self.max_steps = max_steps
-        self.opponents = _as_pool(opponents, game)
+        self.opponents = _as_pool(opponents, games)
         kinds = [
             BUILT_IN.index(opponent) if isinstance(opponent, str) and on_game_end is None else OUTSIDE
             for opponent in self.opponents
@@ -148,7 +152,7 @@ class Learner:
         self._final = target.allocate(n, game.observation_size)
         self.final_action_mask = np.ones((0 if self._on_gpu else n, game.num_actions), np.int8)
         self.final_seats = target.zeros(n, np.int64)
-        self.final_drawn = target.zeros((n, game.num_players), np.int16)
+        self.final_drawn = target.zeros((n, self.batch.num_players), np.int16)
         self._on_game_end = on_game_end
         self._running: list[_RecordedGame | None] = [None] * n  # recorded games in play
         self._finished: list[
@@ -170,6 +174,11 @@ class Learner:
         return other
 
     @property
+    def game(self) -> Game:
+        """The game; raises ValueError if there are several variants, see `Batch.game`."""
+        return self.batch.game
+
+    @property
     def dealt(self) -> bool:
         """Whether the first reset has been made."""
         return self.batch.dealt
@@ -187,7 +196,7 @@ class Learner:
     @property
     def final_observation(self) -> np.ndarray:
         """The learner's view at the end of each row's last finished game, int8 `(N, *game.observation_shape)`."""
-        return self.batch.target.shaped(self._final, self.game.observation_shape)
+        return self.batch.target.shaped(self._final, self.batch.games[0].observation_shape)
 
     @property
     def seats(self) -> np.ndarray:
@@ -197,7 +206,7 @@ class Learner:
     @property
     def drawn(self) -> np.ndarray:
         """Index of each seat's opponent in each row, int16 (N, num_players)."""
-        return self.batch.target.field(self._records, "opponent", self.game.num_players)
+        return self.batch.target.field(self._records, "opponent", self.batch.num_players)
 
     def set_weights(self, weights: Weights) -> None:
         """Change the sampling weights of the opponents, for games dealt from now on.
@@ -303,7 +312,7 @@ class Learner:
     def _forfeiting(self, actions: Any, rows: np.ndarray) -> np.ndarray:
         """Return `actions`, one for each of `rows`, as int64, with FORFEIT in place of illegal ones."""
         actions = self.batch.check_actions(actions, rows, acting=rows[:0])
-        exists = (actions >= 0) & (actions < self.game.num_actions)
+        exists = (actions >= 0) & (actions < self.action_mask.shape[1])
         legal = exists & (self.action_mask[rows, np.where(exists, actions, 0)] != 0)
         return np.where(legal, actions, FORFEIT)
 
@@ -437,12 +446,16 @@ class _RecordedGame(NamedTuple):
     actions: tuple[int, ...]
 
 
-def _as_pool(opponents: Opponents, game: Game) -> list[Opponent]:
+def _as_pool(opponents: Opponents, games: Sequence[Game]) -> list[Opponent]:
     """Return the opponents as built-in names and callables; other names are loaded as installed agents."""
     pool: list[Any] = list(opponents) if isinstance(opponents, list | tuple) else [opponents]
     for index, opponent in enumerate(pool):
         if isinstance(opponent, str) and opponent not in BUILT_IN:
-            pool[index] = plugins.load_agent(opponent, game, index)
+            if len(games) > 1:
+                raise ValueError(
+                    f"in games of several variants an opponent is 'random', 'greedy' or a callable, not {short(opponent)}"
+                )
+            pool[index] = plugins.load_agent(opponent, games[0], index)
         elif not (isinstance(opponent, str) or callable(opponent)):
             raise ValueError(
                 "an opponent is 'random', 'greedy', another agent's name or a callable policy(batch, rows), "

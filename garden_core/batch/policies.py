@@ -108,7 +108,7 @@ class _BuiltIn(Reseedable):
         Raises:
             ValueError, IndexError, RuntimeError: as `Batch.asked`.
         """
-        rows = batch.asked(rows)
+        rows = batch.asked(rows, any_variant=True)
         return batch.target.choose(self.kind, batch.rows, rows, self._streams.on(batch))
 
 

@@ -70,7 +70,7 @@ def _new_game(rows, params, seats, row, fixed_seat):
     seed = deal_row(rows, params, row)
     record, rng_state, cumulative = seats.records[row], seats.generators[row], seats.cumulative
     seed_rng(rng_state, seed ^ _SALT)
-    n = params[0].num_players
+    n = params[rows.states[row].variant].num_players
     record.seat = bounded(rng_state, n) if fixed_seat < 0 else fixed_seat
     for p in range(n):
         draw = next_float(rng_state)
@@ -78,6 +78,8 @@ def _new_game(rows, params, seats, row, fixed_seat):
         while index < cumulative.shape[0] - 1 and draw >= cumulative[index]:
             index += 1
         record.opponent[p] = index
+    for p in range(n, record.opponent.shape[0]):
+        record.opponent[p] = -1  # no such seat
     record.pending_reward = 0.0
     record.opening = 1
     record.steps = 0
@@ -120,7 +122,7 @@ def _finish(rows, params, seats, row):
     seats.seats[row] = record.seat
     for p in range(seats.drawn.shape[1]):
         seats.drawn[row, p] = record.opponent[p]
-    kernels.observe(state, params[0], record.seat, seats.final[row])
+    kernels.observe(state, params[state.variant], record.seat, seats.final[row])
 
 
 @compiled
@@ -136,7 +138,9 @@ def _advance_to_learner(rows, params, seats, scratch, row, fixed_seat, autoreset
         if forfeited:
             status = FINISHED
         else:
-            status = _let_others_move(state, params[0], record, seats.kinds, mask, scratch, rng_state)
+            status = _let_others_move(
+                state, params[state.variant], record, seats.kinds, mask, scratch, rng_state
+            )
         forfeited = False
         record.status = status
         if status != FINISHED:
@@ -158,7 +162,7 @@ def _advance_to_learner(rows, params, seats, scratch, row, fixed_seat, autoreset
             _deliver_reward(seats, record, row)
             _finish(rows, params, seats, row)
             if autoreset != SAME_STEP:
-                kernels.observe(state, params[0], record.seat, rows.observations[row])
+                kernels.observe(state, params[state.variant], record.seat, rows.observations[row])
                 rows.masks[row, :] = 1
                 return
         rows.episodes[row] += np.uint64(1)
@@ -189,7 +193,7 @@ def play_row(rows, params, seats, scratch, row, action, fixed_seat, autoreset):
         record.steps += record.status == LEARNER_TURN
         record.last_seat = rows.states[row].current_player
         record.last_action = action
-        kernels.apply_action(rows.states[row], params[0], action)
+        kernels.apply_action(rows.states[row], params[rows.states[row].variant], action)
         record.pending_reward += rows.states[row].rewards[record.seat]
     _advance_to_learner(rows, params, seats, scratch, row, fixed_seat, autoreset, forfeited)
 
@@ -201,6 +205,7 @@ def play_rows(
     seeds,
     seed_rows,
     episodes,
+    variants,
     observations,
     masks,
     current_player,
@@ -226,7 +231,9 @@ def play_rows(
     autoreset,
 ):
     """Take actions[i] in row chosen[i], see `play_row`. The first arrays are the fields of `Rows`, `Seats` and `Scratch`."""
-    rows = Rows(states, last_states, seeds, seed_rows, episodes, observations, masks, current_player)
+    rows = Rows(
+        states, last_states, seeds, seed_rows, episodes, variants, observations, masks, current_player
+    )
     seats = Seats(
         records,
         generators,

@@ -1,4 +1,4 @@
-"""Compiled loops over many states, for all games. `params` is an array of one record everywhere.
+"""Compiled loops over many states, for all games. `params` has a record for each variant; `state.variant` says which is a state's.
 
 Functions that Python calls often take the arrays of `Rows` as separate arguments, in this order: a NamedTuple made in
 compiled code is free, one passed from Python takes a few microseconds.
@@ -14,6 +14,7 @@ from garden_core.jit import kernels
 from garden_core.jit.decorator import compiled, inlined
 from garden_core.jit.rng import bounded, game_seed, nth_legal
 
+_VARIANT = np.uint64(0x76617269616E7473)  # makes the draw of a game's variant independent of the game
 DEAL = -2
 """In place of an action: deal the game that the row's numbers name. Differs from `choices.FORFEIT`, which is -1."""
 
@@ -26,6 +27,7 @@ class Rows(NamedTuple):
         last_states: state records (N,), each row's last finished game.
         seeds, seed_rows, episodes: uint64 (N,); the game in row i is dealt from
             `rng.game_seed(seeds[i], seed_rows[i], episodes[i])`.
+        variants: int64 (N,), the variant of all games of a row, -1 to draw it in each deal.
         observations: int8 (N, observation size), what the player to move sees.
         masks: int8 (N, num_actions), its legal actions.
         current_player: int64 (N,).
@@ -36,6 +38,7 @@ class Rows(NamedTuple):
     seeds: np.ndarray
     seed_rows: np.ndarray
     episodes: np.ndarray
+    variants: np.ndarray
     observations: np.ndarray
     masks: np.ndarray
     current_player: np.ndarray
@@ -64,8 +67,8 @@ def refresh(states, params, row, observations, masks):
     if state.terminated or state.truncated:
         masks[row, :] = 1
     else:
-        kernels.legal_actions(state, params[0], masks[row])
-    kernels.observe(state, params[0], np.int64(state.current_player), observations[row])
+        kernels.legal_actions(state, params[state.variant], masks[row])
+    kernels.observe(state, params[state.variant], np.int64(state.current_player), observations[row])
 
 
 @inlined
@@ -76,10 +79,20 @@ def show_row(rows, params, row):
 
 
 @compiled
+def drawn_variant(seed, number):
+    """Return the variant of the game that is dealt from `seed`, of `number` equally likely ones."""
+    drawn = game_seed(seed, np.uint64(0), _VARIANT)
+    return np.int64(((drawn >> np.uint64(32)) * np.uint64(number)) >> np.uint64(32))
+
+
+@compiled
 def deal_row(rows, params, row):
     """Deal the game that the row's numbers name; return its seed."""
-    seed = game_seed(rows.seeds[row], rows.seed_rows[row], rows.episodes[row])
-    kernels.deal(rows.states[row], params[0], seed)
+    seed, state = game_seed(rows.seeds[row], rows.seed_rows[row], rows.episodes[row]), rows.states[row]
+    if params.shape[0] > 1:
+        fixed = rows.variants[row]
+        state.variant = drawn_variant(seed, params.shape[0]) if fixed < 0 else fixed
+    kernels.deal(state, params[state.variant], seed)
     return seed
 
 
@@ -92,9 +105,9 @@ def play_one(states, params, action, seed, episode, observations, masks):
     """
     state = states[0]
     if action == DEAL:
-        kernels.deal(state, params[0], game_seed(seed, np.uint64(0), episode))
+        kernels.deal(state, params[state.variant], game_seed(seed, np.uint64(0), episode))
     else:
-        kernels.apply_action(state, params[0], action)
+        kernels.apply_action(state, params[state.variant], action)
     refresh(states, params, np.int64(0), observations, masks)
     player = np.int64(state.current_player)
     return -1 - player if state.terminated or state.truncated else player
@@ -131,7 +144,7 @@ def advance_row(rows, params, row, action, autoreset, result):
         result.terminated[row] = False
         result.truncated[row] = False
     else:
-        kernels.apply_action(state, params[0], action)
+        kernels.apply_action(state, params[state.variant], action)
         for p in range(result.rewards.shape[1]):
             result.rewards[row, p] = state.rewards[p]
         result.terminated[row] = state.terminated != 0
@@ -152,6 +165,7 @@ def advance_rows(
     seeds,
     seed_rows,
     episodes,
+    variants,
     observations,
     masks,
     current_player,
@@ -164,7 +178,9 @@ def advance_rows(
     autoreset,
 ):
     """Take the legal action actions[i], or DEAL, in row chosen[i]; see `advance_row`."""
-    rows = Rows(states, last_states, seeds, seed_rows, episodes, observations, masks, current_player)
+    rows = Rows(
+        states, last_states, seeds, seed_rows, episodes, variants, observations, masks, current_player
+    )
     result = StepResult(rewards, terminated, truncated)
     for i in range(chosen.shape[0]):
         advance_row(rows, params, chosen[i], actions[i], autoreset, result)
@@ -191,14 +207,14 @@ def set_rows(rows, params, chosen, given, result):
 def observe_rows(states, params, players, out):
     """Write into out[i] what seat players[i] sees of states[i]."""
     for i in range(states.shape[0]):
-        kernels.observe(states[i], params[0], np.int64(players[i]), out[i])
+        kernels.observe(states[i], params[states[i].variant], np.int64(players[i]), out[i])
 
 
 @compiled
 def hidden_rows(states, params, players, out):
     """Write into out[i] what is hidden from seat players[i] in states[i]."""
     for i in range(states.shape[0]):
-        kernels.observe_hidden(states[i], params[0], np.int64(players[i]), out[i])
+        kernels.observe_hidden(states[i], params[states[i].variant], np.int64(players[i]), out[i])
 
 
 @compiled
@@ -208,7 +224,10 @@ def redraw_rows(states, params, players, seed, redraws):
         for k in range(redraws.shape[1]):
             kernels.copy_record(redraws[i], k, states[i])
             kernels.resample(
-                redraws[i, k], params[0], np.int64(players[i]), game_seed(seed, np.uint64(i), np.uint64(k))
+                redraws[i, k],
+                params[states[i].variant],
+                np.int64(players[i]),
+                game_seed(seed, np.uint64(i), np.uint64(k)),
             )
 
 
@@ -216,25 +235,27 @@ def redraw_rows(states, params, players, seed, redraws):
 def standings_rows(states, params, out):
     """Write the standings of states[i] into out[i], int32 (N, max players)."""
     for i in range(states.shape[0]):
-        kernels.standings(states[i], params[0], out[i])
+        kernels.standings(states[i], params[states[i].variant], out[i])
 
 
 @compiled
 def points_rows(states, params, out):
     """Write the points of states[i] into out[i], int32 (N, max players)."""
     for i in range(states.shape[0]):
-        kernels.points(states[i], params[0], out[i])
+        kernels.points(states[i], params[states[i].variant], out[i])
 
 
 @compiled
 def public_points_rows(states, params, out):
     """Fill `out`, int32 (N, max players), with the public points of every seat in states (N,)."""
     for i in range(states.shape[0]):
-        kernels.public_points(states[i], params[0], out[i])
+        kernels.public_points(states[i], params[states[i].variant], out[i])
 
 
 def by_seat(kernel, game, states):
     """Run `standings_rows`, `points_rows` or `public_points_rows` on a game's states; return int32 (N, num_players)."""
+    if states["variant"].any():
+        raise ValueError(f"these are states of several variants, not of {game!r} alone")
     out = np.zeros((len(states), game.max_players), np.int32)
     kernel(states, game.params, out)
     return out[:, : game.num_players]
@@ -247,12 +268,12 @@ def play_at_random(rows, params, row, with_observation, rng_state):
     Nothing happens in a row whose game was over before.
     """
     state = rows.states[row]
-    n = kernels.legal_actions(state, params[0], rows.masks[row])
+    n = kernels.legal_actions(state, params[state.variant], rows.masks[row])
     if n == 0:
         return False
     if with_observation:
-        kernels.observe(state, params[0], np.int64(state.current_player), rows.observations[row])
-    kernels.apply_action(state, params[0], nth_legal(rows.masks[row], bounded(rng_state, n)))
+        kernels.observe(state, params[state.variant], np.int64(state.current_player), rows.observations[row])
+    kernels.apply_action(state, params[state.variant], nth_legal(rows.masks[row], bounded(rng_state, n)))
     if not (state.terminated or state.truncated):
         return False
     rows.episodes[row] += np.uint64(1)
@@ -267,6 +288,7 @@ def random_play(
     seeds,
     seed_rows,
     episodes,
+    variants,
     observations,
     masks,
     current_player,
@@ -280,7 +302,9 @@ def random_play(
     `rng_states`, uint64 (N, 4), draw the actions. Each decision writes the mask of the player to move, and the observation if
     `with_observations`.
     """
-    rows = Rows(states, last_states, seeds, seed_rows, episodes, observations, masks, current_player)
+    rows = Rows(
+        states, last_states, seeds, seed_rows, episodes, variants, observations, masks, current_player
+    )
     ended = 0
     for _ in range(steps):
         for row in range(states.shape[0]):

@@ -18,7 +18,6 @@ from garden_agents.search.tree import PRIORS, Leaves, Tree, node_type
 from garden_core.batch.batch import Batch
 from garden_core.batch.choices import BUILT_IN, scratch
 from garden_core.batch.policies import SEARCH_STREAM, Reseedable, Streams
-from garden_core.game import Game
 from garden_core.jit import records
 
 PLAYOUT_EXPLORATION, EXPLORATION = 1.0, 0.3
@@ -45,15 +44,15 @@ class Searched(NamedTuple):
     actions: np.ndarray
 
     @classmethod
-    def without_search(cls, game: Game, masks: np.ndarray) -> Searched:
+    def without_search(cls, num_players: int, masks: np.ndarray) -> Searched:
         """Return one visit of each legal action and values 0, for action masks (n, num_actions)."""
-        values = np.zeros((len(masks), game.num_players))
+        values = np.zeros((len(masks), num_players))
         return cls(masks.astype(np.int32), values, masks.astype(np.float32), masks.argmax(1))
 
 
-def _empty(game: Game, roots: Roots, nodes: int, group: int) -> Search:
+def _empty(batch: Batch, roots: Roots, nodes: int, group: int) -> Search:
     """Return empty trees of `nodes` nodes each, with room for `group` leaves of each."""
-    rows = len(roots.rows)
+    rows, game = len(roots.rows), batch.games[0]
     n, policies = rows * group, scratch(game)
     masks = np.concatenate([policies.masks, policies.masks[:1]])  # a third row, for the search itself
     return Search(
@@ -72,7 +71,7 @@ def _empty(game: Game, roots: Roots, nodes: int, group: int) -> Search:
             np.zeros((n, game.num_actions), np.int8),
         ),
         roots,
-        game.params,
+        batch.target.params,
         policies._replace(masks=masks),
         np.zeros(game.max_players, np.float32),
         np.zeros(game.num_actions),
@@ -177,7 +176,7 @@ class MCTSAgent(Reseedable):
         Returns:
             The results. An only legal action is not searched: it has one visit and values 0.
         """
-        rows = batch.asked(rows)
+        rows = batch.asked(rows, any_variant=self.network is None)
         return self._search_some(batch, rows, np.flatnonzero(batch.action_mask[rows].sum(1) > 1))
 
     def values(self, batch: Batch, rows: np.ndarray) -> Values:
@@ -200,7 +199,7 @@ class MCTSAgent(Reseedable):
     def _search_some(self, batch: Batch, rows: np.ndarray, choices: np.ndarray) -> Searched:
         """Return the results of searching rows[choices]; the other ones of `rows` are not searched."""
         masks = batch.action_mask[rows]
-        result = Searched.without_search(batch.game, masks)
+        result = Searched.without_search(batch.num_players, masks)
         size = 1 if self.network is None else ROOTS
         parts = [choices[start : start + size] for start in range(0, len(choices), size)]
         rng_states = self._streams.on(batch)  # before the threads start, as they share it
@@ -225,8 +224,8 @@ class MCTSAgent(Reseedable):
 
         Each row draws from its generator, uint64 (num_envs, 4). The time limit is `seconds` for each root.
         """
-        n, game, start = len(roots.rows), batch.game, time.perf_counter()
-        search = _empty(game, roots, max(self.simulations + 2, 4 * CLOCK), self.group)
+        n, start = len(roots.rows), time.perf_counter()
+        search = _empty(batch, roots, max(self.simulations + 2, 4 * CLOCK), self.group)
         if self.network is not None:
             drawn = weighted_redraws(batch, roots.rows, self.network, rng_states)
             search = search._replace(leaves=Leaves(*drawn, *search.leaves[2:]))
@@ -242,7 +241,7 @@ class MCTSAgent(Reseedable):
             done += count
             share = self._share(start, done, n)
             count = step if self.seconds is not None else min(step, self.simulations - done)
-        result = Searched.without_search(game, roots.masks)
+        result = Searched.without_search(batch.num_players, roots.masks)
         read_rows(search, self.scale, result)
         return result, decisions
 

@@ -144,13 +144,14 @@ def read_rows(search, scale, result):
     """Read the results of searches, a `Search`, into `result`, a `Searched`: see `read_root`."""
     trees, roots = search.trees, search.roots
     for i in range(result.actions.shape[0]):
-        player = np.int64(roots.states[roots.rows[i]].current_player)
+        root = roots.states[roots.rows[i]]
+        player = np.int64(root.current_player)
         row = result.visits[i], result.values[i], result.shares[i]
         result.actions[i] = read_root(
             trees.nodes[i],
             trees.considered[i],
             player,
-            search.params[0].num_players,
+            search.params[root.variant].num_players,
             roots.masks[i],
             scale,
             search.scores,

@@ -35,8 +35,8 @@ class Supposed(NamedTuple):
 @compiled
 def observe_row(state, params, observation, mask):
     """Fill the observation and the action mask of the player to move."""
-    kernels.legal_actions(state, params[0], mask)
-    kernels.observe(state, params[0], np.int64(state.current_player), observation)
+    kernels.legal_actions(state, params[state.variant], mask)
+    kernels.observe(state, params[state.variant], np.int64(state.current_player), observation)
 
 
 @compiled
@@ -47,7 +47,9 @@ def redraw_for_movers(states, params, rows, rng_states, redraws):
         player = np.int64(states[row].current_player)
         for k in range(redraws.shape[1]):
             kernels.copy_record(redraws[i], k, states[row])
-            kernels.resample(redraws[i, k], params[0], player, next_uint64(rng_states[row]))
+            kernels.resample(
+                redraws[i, k], params[redraws[i, k].variant], player, next_uint64(rng_states[row])
+            )
 
 
 @compiled

@@ -45,16 +45,16 @@ def simulate(search, weights, prior, rollouts, count, share, rng_states):
     decisions = 0
     for _ in range(count):
         kernels.copy_record(search.leaves.states, 0, root)
-        kernels.resample(state, params[0], selection.player, next_uint64(rng_state))
-        length = descend(state, params[0], own, selection, scratch, rng_state)
+        kernels.resample(state, params[state.variant], selection.player, next_uint64(rng_state))
+        length = descend(state, params[state.variant], own, selection, scratch, rng_state)
         decisions += length
         for _ in range(rollouts.depth):
             if state.terminated or state.truncated:
                 break
-            legal = kernels.legal_actions(state, params[0], mask)
-            action = choose(rollouts.policy, state, params[0], mask, legal, scratch, rng_state)
-            kernels.apply_action(state, params[0], action)
+            legal = kernels.legal_actions(state, params[state.variant], mask)
+            action = choose(rollouts.policy, state, params[state.variant], mask, legal, scratch, rng_state)
+            kernels.apply_action(state, params[state.variant], action)
             decisions += 1
-        seat_values(state, params[0], values, scratch.points)
-        back_up(own.nodes, own.path, length, params[0].num_players, values)
+        seat_values(state, params[state.variant], values, scratch.points)
+        back_up(own.nodes, own.path, length, params[state.variant].num_players, values)
     return decisions

@@ -18,13 +18,13 @@ from garden_core.jit.rng import next_float, next_uint64
 
 
 class Search(NamedTuple):
-    """The arrays of several searches of one game.
+    """The arrays of several searches of one batch.
 
     Attributes:
         trees: the trees.
         leaves: room for the leaves of one step.
         roots: the roots.
-        params: the game's params, records (1,).
+        params: the params of the batch's variants, records (variants,).
         scratch: overwritten, with a third mask.
         values: float32 (max players,), overwritten.
         scores: float64 (num_actions,), overwritten.
@@ -75,11 +75,15 @@ def find_leaves(search, weights, count, share, rng_states):
             kernels.copy_record(leaves.states, i, leaves.redraws[tree, drawn])
         else:
             kernels.copy_record(leaves.states, i, roots.states[row])
-            kernels.resample(leaves.states[i], params[0], player, next_uint64(rng_state))
+            kernels.resample(
+                leaves.states[i], params[leaves.states[i].variant], player, next_uint64(rng_state)
+            )
         own = Tree(trees.nodes[tree], trees.used[tree], trees.path[i], trees.considered[tree])
         # np.int64, so that `descend` is compiled once
         selection = Selection(player, np.int64(NETWORK), weights.exploration)
-        leaves.lengths[i] = descend(leaves.states[i], params[0], own, selection, search.scratch, rng_state)
+        leaves.lengths[i] = descend(
+            leaves.states[i], params[leaves.states[i].variant], own, selection, search.scratch, rng_state
+        )
         observe_row(leaves.states[i], params, leaves.observations[i], leaves.masks[i])
         if leaves.states[i].terminated or leaves.states[i].truncated:
             leaves.masks[i] = 1  # as in a batch; what the network returns for it is not used
@@ -99,5 +103,5 @@ def back_up_leaves(search, count, evaluation):
         # another leaf of the step may be the same node
         if not (state.terminated or state.truncated or node.expanded):
             expand(node, leaves.masks[i], probabilities[i])
-        fill_leaf_values(state, params[0], estimates[i], values, search.scratch.points)
-        back_up(nodes, path, length, params[0].num_players, values)
+        fill_leaf_values(state, params[state.variant], estimates[i], values, search.scratch.points)
+        back_up(nodes, path, length, params[state.variant].num_players, values)
