@@ -140,7 +140,7 @@ def _advance(view: View, way: str) -> str:
     end = len(nodes) - 1
     ahead = view.edges(track)
     to, cost = ahead[way == "lower"]
-    names = ["the end" if node == end else wording.step(nodes, node) for node, _ in ahead]
+    names = [wording.target(nodes, node) for node, _ in ahead]
     text = f"on to {names[way == 'lower']}"
     text += f" ({way} way)" if len({*names}) < len(names) else ""
     text += for_coins(cost + (0 if left else COINS_PER_STEP))

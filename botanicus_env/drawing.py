@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partialmethod
-from itertools import accumulate
+from itertools import accumulate, chain, zip_longest
 from typing import NamedTuple
 
 from botanicus_env import wording
@@ -14,6 +15,7 @@ from botanicus_env.icons import DARK, LIGHT, Palette, bloom, icon, plant, soil, 
 from botanicus_env.rules import COINS_FOR_SALE, DISTANCE
 from botanicus_env.tables import (
     BEDS,
+    BOARD_COLUMNS,
     COLUMNS,
     CROSSINGS,
     PRIZES,
@@ -45,43 +47,28 @@ def text(view: View, labels: Sequence[str]) -> str:
     Returns:
         Lines of at most 100 columns, without a newline at the end.
     """
-    lines = [*_wrapped(_status(view)), *_wrapped(_fork(view))]
+    paragraphs = [_status(view), _fork(view)]
     if view.asked == "over":
         for player in range(view.num_players):
             parts = view.score_sheet(player)
             sheet = " + ".join(f"{part} {points}" for part, points in parts.items())
-            lines += _wrapped(f"player_{player}: {sum(parts.values())} = {sheet}")
-    lines += ["", *_column_lines(view)]
-    ahead = _tiles_ahead(view)
-    lines += _wrapped(f"tiles ahead, {ahead}" if ahead else "")
+            paragraphs.append(f"player_{player}: {sum(parts.values())} = {sheet}")
+    paragraphs += ["\n", *_column_lines(view), _tiles_ahead(view)]
     for number, track in enumerate(TRACKS):
-        text = _whole(f"{track} track: {wording.track_line(view.tables.track(track), _pieces(view, number))}")
-        for space, before in ((">\xa0", "> "), ("\xa0+\xa0", " +\xa0"), ("\xa0or\xa0", " or\xa0")):
-            text = text.replace(space, before)
-        lines += _wrapped(text)
-    lines += [*_wrapped(_stock(view)), "", GARDENS_HEAD]
+        line = f"{track} track: {wording.track_line(view.tables.track(track), _pieces(view, number))}"
+        paragraphs.append(
+            re.sub(r"(?<!>) (?!\+ |or )", "\xa0", line)
+        )  # broken after ">", before "+" and "or"
+    paragraphs += [_stock(view), "\n", GARDENS_HEAD]
     for player in range(view.num_players):
-        lines += _garden(view, player)
+        paragraphs += _garden(view, player)
     if labels:
-        whole = "; ".join(map(_whole, labels))
-        lines += ["", *_wrapped(f"legal: {whole}", " " * 7)]
+        paragraphs += ["\n", f"legal: {'; '.join(map(_whole, labels))}"]
+    lines = []
+    for words in filter(None, paragraphs):
+        indent = " " * (7 if words.startswith("legal: ") else 4)
+        lines += textwrap.wrap(words, LINE, subsequent_indent=indent, break_on_hyphens=False) or [""]
     return "\n".join(line.rstrip() for line in lines).replace("\xa0", " ")
-
-
-def _fork(view: View) -> str:
-    """Return the two ways that the track at hand has here; "" where it has only one, or none is at hand."""
-    ahead = view.edges(view.hand_action[0]) if view.asked == "track" else []
-    if len(ahead) < 2:
-        return ""
-    nodes = view.tables.track(view.hand_action[0])
-    names = ["the end" if to == len(nodes) - 1 else wording.step(nodes, to) for to, _ in ahead]
-    upper, lower = (name + wording.for_coins(cost) for name, (_, cost) in zip(names, ahead, strict=True))
-    return f"upper way: {upper}; lower way: {lower}"
-
-
-def _wrapped(words: str, indent: str = "    ") -> list[str]:
-    """Return lines of at most LINE columns, the later ones indented; none for no words."""
-    return textwrap.wrap(words, LINE, subsequent_indent=indent, break_on_hyphens=False)
 
 
 def _whole(words: str) -> str:
@@ -99,21 +86,16 @@ def _status(view: View) -> str:
         order = ", ".join(map(marker, view.stack))
         return f"{capped if view.truncated else 'game over'}; level scores rank in the order {order}"
     player, last = view.current_player, view.round == 3
-    if view.asked == "start":
-        choices = ["walk"] if view.coins[player] and not view.walked else []
-        choices += ["play a card"] if view.num_cards(player) and not view.played else []
-        choices.append("choose a track for the last step, or pass" if last else "place the Flower")
-        what = " or ".join(filter(None, (", ".join(choices[:-1]), choices[-1])))
-    else:
-        what = {
-            "assign": f"assign a special task to row {sum(task >= 0 for task in view.tasks[player])}",
-            "neutral": "place the neutral Flower",
-            "choose": "choose what comes next",
-            "track": "move on the track or stop",
-            "plant": "plant",
-            "water": "water",
-            "walk": "walk",
-        }[view.asked]
+    first = ["walk"] * bool(view.coins[player] and not view.walked)
+    first += ["play a card"] * bool(view.num_cards(player) and not view.played)
+    then = "choose a track for the last step, or pass" if last else "place the Flower"
+    what = {
+        "assign": f"assign a special task to row {ROWS - view.tasks[player].count(-1)}",
+        "neutral": "place the neutral Flower",
+        "choose": "choose what comes next",
+        "track": "move on the track or stop",
+        "start": f"{', '.join(first)} or {then}" if first else then,
+    }.get(view.asked, view.asked)
     when = "last turn" if last else f"round {view.round}, column {view.column}"
     order = ", ".join(map(marker, view.order))
     text = [f"{when}: player_{player} to {what}", f"still to play: {order}" if order else "", _on_hand(view)]
@@ -137,13 +119,9 @@ def _on_hand(view: View) -> str:
 
 
 def _near_columns(view: View) -> list[int]:
-    """The current column and the next, in the order of the board; none in the last turn."""
-    if view.round == 3:
-        return []
-    column = view.column
-    if column < 8:
-        return [column, column + 1]
-    return [1, 8] if view.round == 1 else [8]
+    """The current column and the next; none in the last turn."""
+    following = [] if (view.round, view.column) == (2, BOARD_COLUMNS) else [view.column % BOARD_COLUMNS + 1]
+    return [] if view.round == 3 else [view.column, *following]
 
 
 # --- text ---
@@ -155,26 +133,32 @@ GARDENS_HEAD = (
 )
 
 
+def _fork(view: View) -> str:
+    """The two ways that the track at hand has here; "" where it has only one, or none is at hand."""
+    ahead = view.edges(view.hand_action[0]) if view.asked == "track" else []
+    if len(ahead) < 2:
+        return ""
+    nodes = view.tables.track(view.hand_action[0])
+    upper, lower = (wording.target(nodes, to) + wording.for_coins(cost) for to, cost in ahead)
+    return f"upper way: {upper}; lower way: {lower}"
+
+
 def _column_lines(view: View) -> list[str]:
     """The current column and the next, side by side if they fit."""
-    near, current = _near_columns(view), view.column
-    if not near:
-        return []
-    heads = dict.fromkeys([current, *near], "the next") | {current: "Flowers in [ ] from bottom to top"}
-    blocks = [
-        [f"column {column}, {head}", *(f"  {s}: {_space(view, column, s)}" for s in range(SPACES))]
-        for column, head in heads.items()
-    ]
-    width = 2 + max(map(len, blocks[0]))
-    if len(blocks) == 2 and width + max(map(len, blocks[1])) <= LINE:
-        return [f"{left:<{width}}{right}" for left, right in zip(*blocks, strict=True)]
-    return [line for block in blocks for line in block]
+    blocks = []
+    for column in _near_columns(view):
+        head = "Flowers in [ ] from bottom to top" if column == view.column else "the next"
+        spaces = (f"  {space}: {_space(view, column, space)}" for space in range(SPACES))
+        blocks.append([f"column {column}, {head}", *spaces])
+    width = 2 + max(map(len, blocks[0])) if blocks else 0
+    beside = ["".join(f"{line:<{width}}" for line in lines).rstrip() for lines in zip(*blocks, strict=True)]
+    return beside if max(map(len, beside), default=0) <= LINE else [*chain(*blocks)]
 
 
 def _space(view: View, column: int, space: int) -> str:
     text = wording.action(view.tables.board[column - 1][space])
-    if laid := _tile(view, column, space):
-        text += f" + tile {laid}"
+    if laid := view.tile(column, space):
+        text += f" + tile {wording.action(laid)}"
     flowers = view.flowers[space]
     if column != view.column or not flowers:
         return text
@@ -182,19 +166,15 @@ def _space(view: View, column: int, space: int) -> str:
     return f"{text} [{' '.join(map(marker, flowers))}]" + (f", costs {count(cost, 'coin')}" if cost else "")
 
 
-def _tile(view: View, column: int, space: int) -> str:
-    """The action of the tile on a space in words; "" where there is none."""
-    laid = view.tile(column, space)
-    return wording.action(laid) if laid else ""
-
-
 def _tiles_ahead(view: View) -> str:
-    """The tiles of this round beyond the next column."""
-    return "; ".join(
-        f"{column}: " + ", ".join(_whole(_tile(view, column, s) or "-") for s in range(SPACES))
-        for column in range(view.column + 2, 9)
-        if column % 2 == 0
-    )
+    """The tiles of this round beyond the next column; "" if there are none."""
+    columns = []
+    for column in range(view.column + 2 + view.column % 2, BOARD_COLUMNS + 1, 2):
+        tiles = (view.tile(column, space) for space in range(SPACES))
+        columns.append(
+            f"{column}: " + ", ".join(_whole(wording.action(laid)) if laid else "-" for laid in tiles)
+        )
+    return f"tiles ahead, {'; '.join(columns)}" if columns else ""
 
 
 def _pieces(view: View, track: int) -> dict[int, str]:
@@ -212,29 +192,25 @@ def _stock(view: View) -> str:
 
 def _garden(view: View, player: int) -> list[str]:
     """One player's counts, hand or tasks to assign, and garden; beds in the Gardener's reach are in brackets."""
-    own, hand = view.tasks[player], view.hands[player]
-    dealt = [
-        _whole(f"{j}: {wording.task(view.tables.special[task])}")
-        for j, task in view.unassigned(player).items()
-    ]
+    hand, near, special = view.hands[player], view.reach(player), view.tables.special
+    dealt = [_whole(f"{j}: {wording.task(special[task])}") for j, task in view.unassigned(player).items()]
     if dealt:  # before the first turn, so there is little else to show
         held = f"to assign: {'; '.join(dealt)}"
     else:
         r, c = CROSSINGS[view.gardeners[player]]
-        cards = f"{hand} hidden"
-        if not isinstance(hand, int):
-            cards = ", ".join(map(_whole, view.cards(hand))) or "none"
+        known = [] if isinstance(hand, int) else view.cards(hand)
+        cards = f"{hand} hidden" if isinstance(hand, int) else ", ".join(map(_whole, known)) or "none"
         counts = f"{count(view.coins[player], 'coin')}, {count(view.animals[player], 'animal')}"
         held = f"{counts}, Gardener at {r},{c} reaches ( ), cards: {cards}"
-    lines = _wrapped(f"{marker(player)} player_{player}: score {view.scores[player]}, {held}")
-    near = view.reach(player)
+    lines = [f"{marker(player)} player_{player}: score {view.scores[player]}, {held}"]
+    given = [special[task] for task in view.tasks[player] if task >= 0]
     basic = _tasks(view.tables.basic, view.basic_done[player])
-    special = _tasks([view.tables.special[task] for task in own if task >= 0], view.special_done[player])
+    both = zip_longest(basic, _tasks(given, view.special_done[player]), fillvalue="")
     width = 2 + max(map(len, basic))
-    for row, task in enumerate(basic):
+    for row, (task, other) in enumerate(both):
         beds = range(COLUMNS * row, COLUMNS * (row + 1))
         marks = "".join(_bed(view.gardens[player][bed], bed in near) for bed in beds)
-        lines.append(f"  {row}{marks}  {task:<{width}}{special[row] if row < len(special) else ''}")
+        lines.append(f"  {row}{marks}  {task:<{width}}{other}")
     return lines
 
 
@@ -550,7 +526,7 @@ class _Picture:
     @draw.group
     def market(self, x: float, y: float, width: float) -> Parts:
         """The order of turns, the piles and the columns: the current one and the next, in full width the others too, narrower."""
-        near = _near_columns(self.view)
+        near = sorted(_near_columns(self.view))
         columns = near if self.look.compact else range(1, 9)
         yield self.box(x, y, width, BOARD, self.paint.panel, corner=8)
         yield self.order(x + 8, y)

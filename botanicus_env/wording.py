@@ -116,6 +116,11 @@ def step(nodes: tuple[Node, ...], number: int) -> str:
     return "start" if number == 0 else actions(nodes[number].gains)
 
 
+def target(nodes: tuple[Node, ...], number: int) -> str:
+    """Return the name of a node that a way of a track leads to."""
+    return "the end" if number == len(nodes) - 1 else step(nodes, number)
+
+
 def track_line(nodes: tuple[Node, ...], pieces: dict[int, str]) -> str:
     """Return a track in words, from the start to the end.
 
