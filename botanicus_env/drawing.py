@@ -7,11 +7,11 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partialmethod
-from itertools import accumulate, chain, zip_longest
-from typing import NamedTuple
+from itertools import chain, zip_longest
+from typing import Any
 
 from botanicus_env import wording
-from botanicus_env.icons import DARK, LIGHT, Palette, bloom, icon, plant, soil, tick
+from botanicus_env.icons import DARK, LIGHT, Palette, bloom, icon, moved, plant, soil
 from botanicus_env.rules import COINS_FOR_SALE, DISTANCE
 from botanicus_env.tables import (
     BEDS,
@@ -32,8 +32,6 @@ from botanicus_env.wording import LEVELS, count, marker
 from garden_core.render import svg as draw
 from garden_core.render.svg import Look
 
-Parts = Iterator[str]
-"""SVG elements."""
 LINE = 100  # columns of the text at most
 
 
@@ -56,9 +54,8 @@ def text(view: View, labels: Sequence[str]) -> str:
     paragraphs += ["\n", *_column_lines(view), _tiles_ahead(view)]
     for number, track in enumerate(TRACKS):
         line = f"{track} track: {wording.track_line(view.tables.track(track), _pieces(view, number))}"
-        paragraphs.append(
-            re.sub(r"(?<!>) (?!\+ |or )", "\xa0", line)
-        )  # broken after ">", before "+" and "or"
+        # A line ends after ">" or before "+" and "or".
+        paragraphs.append(re.sub(r"(?<!>) (?!\+ |or )", "\xa0", line))
     paragraphs += [_stock(view), "\n", GARDENS_HEAD]
     for player in range(view.num_players):
         paragraphs += _garden(view, player)
@@ -120,25 +117,23 @@ def _on_hand(view: View) -> str:
 
 def _near_columns(view: View) -> list[int]:
     """The current column and the next; none in the last turn."""
-    following = [] if (view.round, view.column) == (2, BOARD_COLUMNS) else [view.column % BOARD_COLUMNS + 1]
-    return [] if view.round == 3 else [view.column, *following]
+    left = [*range(1, BOARD_COLUMNS + 1)] * (3 - view.round)  # the board is gone through twice
+    return left[view.column - 1 :][:2]
 
 
 # --- text ---
 
 GARDENS_HEAD = (
-    "row"
-    + "".join(f"{column:>4} " for column in range(COLUMNS))
-    + "  basic and special task (score: points so far + full columns + coins // 3)"
+    "row   0    1    2    3   basic and special task (score: points so far + full columns + coins // 3)"
 )
 
 
 def _fork(view: View) -> str:
     """The two ways that the track at hand has here; "" where it has only one, or none is at hand."""
-    ahead = view.edges(view.hand_action[0]) if view.asked == "track" else []
+    ahead = view.edges(view.at_hand) if view.asked == "track" else []
     if len(ahead) < 2:
         return ""
-    nodes = view.tables.track(view.hand_action[0])
+    nodes = view.tables.track(view.at_hand)
     upper, lower = (wording.target(nodes, to) + wording.for_coins(cost) for to, cost in ahead)
     return f"upper way: {upper}; lower way: {lower}"
 
@@ -198,8 +193,9 @@ def _garden(view: View, player: int) -> list[str]:
         held = f"to assign: {'; '.join(dealt)}"
     else:
         r, c = CROSSINGS[view.gardeners[player]]
-        known = [] if isinstance(hand, int) else view.cards(hand)
-        cards = f"{hand} hidden" if isinstance(hand, int) else ", ".join(map(_whole, known)) or "none"
+        cards = f"{hand} hidden"
+        if not isinstance(hand, int):
+            cards = ", ".join(map(_whole, view.cards(hand))) or "none"
         counts = f"{count(view.coins[player], 'coin')}, {count(view.animals[player], 'animal')}"
         held = f"{counts}, Gardener at {r},{c} reaches ( ), cards: {cards}"
     lines = [f"{marker(player)} player_{player}: score {view.scores[player]}, {held}"]
@@ -227,14 +223,11 @@ def _bed(level: int, near: bool) -> str:
 
 # --- picture ---
 
-WIDTH, HEIGHT, COMPACT_WIDTH = 1100, 1000, 430
-MARGIN = 16
-SMALL, PLAIN, LARGE = 12, 14, 18  # sizes of text
-BOARD = 378  # height of the board
-SPACE = 83  # height of a space of the board
-TRACK = 122  # height of a track
-PANEL = 488  # height of a player's panel
-ROW = 56  # height of a row of a garden
+SMALL, PLAIN = 12, 14  # sizes of text
+BOARD, SPACE = 374, 83  # heights of a line of columns and of a space of the board
+TRACK, NODE = 122, 29  # heights of a track and of a node
+PANEL, ROW = 488, 56  # heights of a player's panel and of a row of a garden
+DISC, FLOWER = (22, 22), (26, 14)  # sizes of a seat's disc and of a Flower from the side
 LEGEND = {
     "coins": "coins",
     "points": "points",
@@ -243,12 +236,16 @@ LEGEND = {
     "water": "water",
     "walk": "walk",
     "plant_2": "plant II",
-    "money": "money track",
-    "wheelbarrow": "wheelbarrow track",
-    "shovel": "shovel track",
     "prize": "prize",
     "pole": "Pole Position",
 }
+
+Parts = Iterator[str]
+"""SVG elements."""
+Box = tuple[float, float, float, float]
+"""Left, top, width and height."""
+Pair = tuple[float, float]
+"""Left and top, or width and height."""
 
 
 def svg(view: View, seat: int | None, look: Look) -> str:
@@ -261,97 +258,63 @@ def svg(view: View, seat: int | None, look: Look) -> str:
     Returns:
         A self-contained SVG document, 1100 x 1000; compact ones are 430 wide.
     """
-    return _Picture(view, look, DARK if look.dark else LIGHT).document(seat or 0)
+    picture = _Picture(view, look, DARK if look.dark else LIGHT, _last_place(view, look))
+    return picture.document((seat or 0) if look.compact else 0)
 
 
-def _disc(
-    x: float, y: float, radius: float, fill: str, edge: str | None = None, thick: float | None = None
-) -> str:
-    return draw.tag("circle", cx=x, cy=y, r=radius, fill=fill, stroke=edge, stroke_width=thick)
-
-
-def _titled(words: str, *parts: str) -> str:
-    """Group parts under a title in words."""
-    return draw.tag("g", draw.title(words), *parts)
-
-
-def _fitted(x: float, y: float, width: float, needed: float, drawn: str) -> str:
-    """Move a drawing around 0,0 to x, y, and shrink it if it needs more than the width."""
-    scale = min(1.0, width / needed)
-    smaller = f" scale({scale:.3g})" if scale < 1 else ""
-    return draw.tag("g", drawn, transform=f"translate({x:.2f} {y:.2f}){smaller}")
-
-
-def _last_space(view: View, last: str) -> tuple[int, int]:
-    """Column and space where the last action put a Flower; (0, 0) for another action."""
-    verb, _, what = last.partition(" ")
-    if verb not in ("flower", "neutral"):
-        return 0, 0
-    space, column = int(what), view.column
-    if view.round < 3 and view.flowers[space]:
-        return column, space
-    return (column - 1 if view.round < 3 and column > 1 else 8), space
-
-
-Place = tuple[float, float, float]
-"""Middle x, middle y and width of a node."""
-
-
-class Garden(NamedTuple):
-    """A player's garden: where its first bed is, how far apart its beds are, their size, and where the tasks begin."""
-
-    player: int
-    x: float
-    y: float
-    pitch: float
-    bed: float
-    tasks: float
-
-    def middle(self, column: int) -> float:
-        """Return where the middle of a column is."""
-        return self.x + self.pitch * column + self.bed / 2
+def _last_place(view: View, look: Look) -> str:
+    """What the last action changed; "player", if the position does not show that."""
+    verb, _, what = look.last.partition(" ")
+    if verb in ("flower", "neutral"):
+        here = view.flowers[int(what)] or view.round == 3  # not in the column before
+        return f"space {view.column if here else (view.column - 2) % BOARD_COLUMNS + 1} {what}"
+    if verb == "advance":
+        pieces = zip(TRACKS, view.tracks[look.by or 0], strict=True)
+        known = [track for track, node in pieces if node == len(view.tables.track(track)) - 1]
+        if look.by == view.current_player and view.at_hand in TRACKS:
+            known = [view.at_hand]
+        return f"track {known[0]}" if known else "player"
+    if verb == "resolve":
+        return "at hand" if view.at_hand else "player"
+    return {"use": "discards", "sell": "discards", "bed": look.last, "pass": "player"}.get(verb, verb)
 
 
 @dataclass(frozen=True)
 class _Picture:
-    """A picture and its parts; each part is drawn from x, y to the right and down."""
+    """A picture and its parts; each part is drawn from 0, 0 to the right and down.
+
+    Attributes:
+        view: the position.
+        look: style and marked actions.
+        paint: colours.
+        last: what the last action changed.
+    """
 
     view: View
     look: Look
     paint: Palette
+    last: str
+
+    @property
+    def wide(self) -> int:
+        """The width without the margins."""
+        return 406 if self.look.compact else 1068
 
     def document(self, seat: int) -> str:
-        """The whole picture; a compact one begins with the garden of a seat."""
-        width, height, parts = self.compact(seat) if self.look.compact else self.full()
-        return draw.document(width, height, *parts, background=self.paint.paper)
-
-    def full(self) -> tuple[float, float, list[str]]:
-        """Everything side by side, with its width and height."""
-        players, market, across = self.view.num_players, 590, WIDTH - 2 * MARGIN
-        width = (across - 10 * (players - 1)) / players
-        right = MARGIN + market + 10
-        parts = [
-            self.status_line(MARGIN, 10, across),
-            self.market(MARGIN, 60, market),
-            *(self.track(i, right, 60 + (TRACK + 6) * i, WIDTH - MARGIN - right) for i in range(len(TRACKS))),
-            *(self.panel(player, MARGIN + (width + 10) * player, 448, width) for player in range(players)),
-            self.legend(MARGIN, 448 + PANEL + 20, across),
-        ]
-        return WIDTH, HEIGHT, parts
-
-    def compact(self, seat: int) -> tuple[float, float, list[str]]:
-        """Everything in one column, the garden of a seat first, with its width and height."""
-        width, players = COMPACT_WIDTH - 2 * 12, self.view.num_players
-        end = 1264 + (PANEL + 10) * players
-        parts = [
-            self.status_line(12, 10, width),
-            self.market(12, 104, width),
-            self.other_columns(12, 114 + BOARD, width),
-            *(self.track(i, 12, 880 + (TRACK + 6) * i, width) for i in range(len(TRACKS))),
-            *(self.panel((seat + i) % players, 12, 1268 + (PANEL + 10) * i, width) for i in range(players)),
-            self.legend(12, end + 22, width),
-        ]
-        return COMPACT_WIDTH, end + 190, parts
+        """The whole picture; a compact one has one column, and begins with the garden of a seat."""
+        n = self.view.num_players
+        if self.look.compact:
+            width, height, panel = 430, 1416 + 498 * n, 406.0
+            tops = 10, 104, *range(868, 1252, 128), *range(1256, 1256 + 498 * n, 498), 1276 + 498 * n
+            places: list[Pair] = [(12, top) for top in tops]
+        else:
+            width, height, panel = 1100, 1000, 1078 / n - 10
+            places = [(16, 10), (16, 60), (678, 60), (678, 188), (678, 316)]
+            places += [*((16 + 1078 / n * player, 448) for player in range(n)), (16, 956)]
+        panels = [self.panel((seat + i) % n, panel) for i in range(n)]
+        parts = [self.status(), self.market(), *map(self.track, TRACKS), *panels, self.legend()]
+        placed = [moved(x, y, part) for (x, y), part in zip(places, parts, strict=True)]
+        return draw.document(width, height, *placed, background=self.paint.paper)
 
     # pieces
 
@@ -361,7 +324,7 @@ class _Picture:
         y: float,
         content: object,
         size: float = SMALL,
-        fill: str | None = None,
+        fill: str = "",
         anchor: str | None = None,
         weight: str | None = None,
     ) -> str:
@@ -373,731 +336,472 @@ class _Picture:
     centred = partialmethod(words, anchor="middle")
     bold_centred = partialmethod(words, anchor="middle", weight="bold")
 
+    def lines(self, x: float, y: float, words: str, columns: int, *style: Any, **more: Any) -> list[str]:
+        """Write words in lines of at most so many letters; the rest as for `words`."""
+        lines = textwrap.wrap(words, columns)
+        return [self.words(x, y + 18 * i, line, *style, **more) for i, line in enumerate(lines)]
+
     def heading(self, x: float, y: float, words: str) -> str:
         """Write the name of a part."""
         return self.bold(x, y, words, fill=self.paint.faint)
 
     def box(
         self,
-        x: float,
-        y: float,
-        width: float,
-        height: float,
+        box: Box,
         fill: str,
-        edge: str | None = None,
+        *parts: str,
+        title: str = "",
+        label: str = "",
+        last: bool = False,
+        edge: str = "",
         thick: float = 1,
         corner: float = 6,
-        offered: bool = False,
     ) -> str:
-        """A box; with a thick edge and a light ground if it is clickable."""
-        if offered:
-            fill, edge, thick = self.paint.offered, self.paint.legal, 3
-        return draw.box(x, y, width, height, corner, edge or self.paint.edge, thick, fill)
+        """A box and what is in it, drawn from its corner; clickable if the action `label` is legal; `last` is marked."""
+        (x, y, width, height), paint, clickable = box, self.paint, label in self.look.legal
+        if clickable:
+            fill, edge, thick = paint.offered, paint.legal, 3
+        ground = draw.box(0, 0, width, height, corner, edge or paint.edge, thick, fill)
+        drawn = [draw.title(title) if title else "", ground]
+        if last:
+            place = {"x": -3, "y": -3, "width": width + 6, "height": height + 6, "rx": corner + 2}
+            drawn.append(draw.tag("rect", **place, stroke=paint.last, **draw.LAST))
+        drawn += parts
+        return moved(x, y, *([draw.target(self.look, label, *drawn)] if clickable else drawn))
 
-    def chip(
-        self,
-        x: float,
-        y: float,
-        width: float,
-        height: float,
-        words: object,
-        fill: str,
-        edge: str | None = None,
-        thick: float = 1,
-        corner: float = 4,
-        ink: str | None = None,
-        size: float = SMALL,
-        weight: str | None = "bold",
-    ) -> str:
-        """A box with words in its middle."""
-        middle = self.words(x + width / 2, y + height / 2, words, size, ink, "middle", weight)
-        return self.box(x, y, width, height, fill, edge, thick, corner) + middle
+    def chip(self, box: Box, words: object, fill: str, ink: str = "", corner: float = 4, **style: Any) -> str:
+        """A box with a word in its middle; `style` as for `box`."""
+        middle = self.bold_centred(box[2] / 2, box[3] / 2, words, fill=ink)
+        return self.box(box, fill, middle, corner=corner, **style)
 
-    def ring(self, x: float, y: float, width: float, height: float, corner: float = 8) -> str:
-        """The mark of the last action, around a box."""
-        return draw.tag(
-            "rect",
-            x=x - 3,
-            y=y - 3,
-            width=width + 6,
-            height=height + 6,
-            rx=corner,
-            stroke=self.paint.last,
-            **draw.LAST,
-        )
-
-    def target(self, label: str, *parts: str) -> str:
-        """The clickable element for the action with this label."""
-        return draw.target(self.look, label, *parts)
-
-    def name(self, x: float, y: float, words: object) -> str:
+    def name(self, x: float, y: float, words: str) -> str:
         """The name of a place in labels, centred at a point; "" unless the look has names."""
-        if not self.look.names:
-            return ""
-        width = 6.2 * len(str(words)) + 4
-        return self.chip(x - width / 2, y - 8, width, 16, words, self.paint.panel, thick=0.7, weight=None)
+        width = 6 * len(words) + 5
+        return (
+            self.chip((x - width / 2, y - 8, width, 16), words, self.paint.panel) if self.look.names else ""
+        )
 
     def livery(self, who: int | str) -> str:
         """The colour of a seat, or of the neutral Flower."""
         return self.paint.neutral if isinstance(who, str) else self.paint.livery[who]
 
-    def marker(self, x: float, y: float, radius: float, who: int | str) -> str:
-        """A disc with its seat, N on what is neutral."""
-        disc = _disc(x, y, radius, self.livery(who), self.paint.panel, 1.5)
-        return disc + self.bold_centred(x, y, marker(who), max(SMALL, 1.05 * radius), self.paint.on_livery)
+    def piece(
+        self, x: float, y: float, who: int | str, size: Pair = (18, 18), placed: bool = False, **style: Any
+    ) -> str:
+        """A piece or a Flower around x, y; of a Flower that has been placed, the outline."""
+        paint, livery, (width, height) = self.paint, self.livery(who), size
+        fill, ink, edge = (
+            (paint.panel, paint.faint, livery) if placed else (livery, paint.on_livery, paint.panel)
+        )
+        box = x - width / 2, y - height / 2, width, height
+        return self.chip(box, marker(who), fill, ink, height / 2, edge=edge, thick=1.5, **style)
 
-    def gain(self, text: str, x: float, y: float, size: float = 24) -> str:
-        """An action as its icon and its number, from x to the right around the height y."""
-        kind, _, amount = text.partition(" ")
-        words = wording.action(text)
-        if kind == "prize":
-            left = self.view.prizes[PRIZES.index(amount)]
-            amount = str(left[0]) if left else "–"
-            words += f" ({count(left[0], 'point')})" if left else " (none left)"
-        number = self.bold(x + size + 3, y, amount, PLAIN if size < 28 else LARGE)
-        return _titled(words, icon(kind, x + size / 2, y, size, self.paint), number)
+    def points(self, box: Box, points: object, scored: bool, **style: Any) -> str:
+        """Points in a box, which is dark if they have been scored."""
+        paint = self.paint
+        colours = (paint.done, paint.on_done) if scored else (paint.board, paint.ink)
+        return self.chip(box, points, *colours, **style)
 
-    def gain_width(self, text: str, size: float = 24) -> float:
-        """The width of `gain`."""
-        kind, _, amount = text.partition(" ")
-        if kind == "prize":
-            amount = str(max(self.view.prizes[PRIZES.index(amount)], default=0))
-        return size + 3 + (8 if size < 28 else 10.5) * len(amount)
+    def row(self, texts: Sequence[str]) -> tuple[float, str]:
+        """Actions side by side, each as its icon and its number, around the height 0; their width first."""
+        x, drawn = 0, ""
+        for text in texts:
+            kind, _, amount = text.partition(" ")
+            if kind == "prize":
+                amount = str(next(iter(self.view.prizes[PRIZES.index(amount)]), "–"))
+            number = self.bold(x + 25, 0, amount, PLAIN)
+            title = draw.title(wording.action(text))
+            drawn += draw.tag("g", title, icon(kind, x + 11, 0, 22, self.paint), number)
+            x += 29 + 8 * len(amount)
+        return max(1, x - 4), drawn
 
-    def gains_centred(self, texts: Sequence[str], x: float, y: float, width: float, size: float = 22) -> str:
-        """Actions side by side around x, y, within a width."""
-        widths = [self.gain_width(text, size) + 4 for text in texts]
-        needed = sum(widths) - 4
-        lefts = accumulate(widths, initial=-needed / 2)
-        gains = [self.gain(text, left, 0, size) for text, left in zip(texts, lefts, strict=False)]
-        return _fitted(x, y, width, max(1.0, needed), "".join(gains))
+    def gains(self, texts: Sequence[str], x: float, y: float, width: float, most: float = 1.0) -> str:
+        """Actions side by side around x, y, within a width, up to `most` times as large."""
+        needed, drawn = self.row(texts)
+        scale = min(most, width / needed)
+        return moved(x - scale * needed / 2, y, drawn, scale=scale)
 
     # the status
 
     @draw.group
-    def status_line(self, x: float, y: float, width: float) -> Parts:
-        """The status, the action at hand and those pending; in two lines or three."""
-        view, paint, status = self.view, self.paint, _status(self.view)
-        if view.asked == "over":
-            lines = textwrap.wrap(status, int(width / 7))
-            for i, line in enumerate(lines):
-                yield self.words(x, y + 10 + 18 * i, line, PLAIN, paint.faint)
-            down = y + 13 + 18 * len(lines)
-            first = max(view.stack, key=lambda player: view.scores[player])
-            yield self.marker(x + 11, down, 11, first)
-            yield self.bold(x + 30, down, f"player_{first} is first with {view.scores[first]}", 15)
-            return
+    def status(self) -> Parts:
+        """The status, the actions at hand and pending, and the pass; at the end the result."""
+        view, who, status, width = self.view, self.view.current_player, _status(self.view), self.wide
         when, _, what = status.partition("; ")[0].partition(": ")
-        yield self.bold(x, y + 10, when[0].upper() + when[1:], PLAIN, paint.faint)
-        yield self.marker(x + 11, y + 31, 11, view.current_player)
-        for i, line in enumerate(textwrap.wrap(what, int((width - 30) / 7.6))):
-            yield self.bold(x + 30, y + 31 + 18 * i, line, 15)
-        right, compact = x + width, self.look.compact
+        if view.asked == "over":
+            who = max(view.stack, key=lambda player: view.scores[player])
+            when, what = status, f"player_{who} is first with {view.scores[who]}"
+        head = self.lines(0, 10, when, width // 7, PLAIN, self.paint.faint)
+        below = 13 + 18 * len(head)
+        yield from head
+        yield self.piece(11, below, who, DISC)
+        yield from self.lines(30, below, what, (width - 30) // 8, 15, weight="bold")
         if "pass" in self.look.legal:
-            top = y - 5 if compact else y + 4
-            button = self.chip(right - 56, top, 56, 28, "pass", paint.offered, paint.legal, 3, 14, size=PLAIN)
-            yield self.target("pass", button)
-            right -= 0 if compact else 70
-        yield from self.waiting(right, y + (72 if compact else 18))
+            yield self.chip((width - 56, -4, 56, 28), "pass", "", label="pass", corner=14)
+        yield moved(*(0, 55) if self.look.compact else (662, 4), self.waiting())
 
-    def waiting(self, right: float, y: float) -> Parts:
-        """The action at hand and those pending, each in a box, up to a right edge."""
-        view, paint, legal = self.view, self.paint, set(self.look.legal)
-        boxes = [(kind, amount, True) for group in view.pending for kind, amount in reversed(group)]
-        boxes += [(*view.hand_action, False)] if view.hand_action else []
-        for kind, amount, pending in boxes:
-            text, label = f"{kind} {amount}", f"resolve {kind}"
-            width = self.gain_width(text) + 16
-            right -= width + 6
-            offered = pending and label in legal
-            if pending:
-                note, fill, edge = f"pending: {wording.action(text)}", paint.board, paint.edge
-                legal.discard(label)  # of several actions of one kind, the first one is offered
-            else:
-                note, fill, edge = _on_hand(view).partition(";")[0], paint.raised, paint.ink
-            ground = self.box(right, y - 17, width, 34, fill, edge, offered=offered)
-            drawn = _titled(note, ground, self.gain(text, right + 8, y))
-            if not pending and self.look.last.startswith("resolve "):
-                drawn += self.ring(right, y - 17, width, 34)
-            yield self.target(label, drawn) if offered else drawn
+    @draw.group
+    def waiting(self) -> Parts:
+        """The action at hand and those pending, each in a box."""
+        view, paint, x = self.view, self.paint, 0.0
+        waiting = [*chain(*reversed(view.pending))]
+        if view.at_hand:
+            waiting.insert(0, view.hand_action)
+        kinds = [kind for kind, _ in waiting]
+        for place, (kind, amount) in enumerate(waiting):
+            held, (width, drawn) = place < bool(view.at_hand), self.row([f"{kind} {amount}"])
+            yield self.box(
+                (x, 0, width + 16, 34),
+                paint.raised if held else paint.board,
+                moved(8, 17, drawn),
+                title=_on_hand(view).partition(";")[0] if held else "",
+                label=f"resolve {kind}" if kinds.index(kind) == place else "",  # equal kinds are one action
+                edge=paint.ink if held else "",
+                last=held and self.last == "at hand",
+            )
+            x += width + 22
 
     # the board
 
     @draw.group
-    def market(self, x: float, y: float, width: float) -> Parts:
-        """The order of turns, the piles and the columns: the current one and the next, in full width the others too, narrower."""
-        near = sorted(_near_columns(self.view))
-        columns = near if self.look.compact else range(1, 9)
-        yield self.box(x, y, width, BOARD, self.paint.panel, corner=8)
-        yield self.order(x + 8, y)
-        yield self.piles(x + 8, y + 150)
-        if not columns:
-            yield self.words(x + 80, y + 180, "No column is open in the last turn.", PLAIN)
-        left, room = x + 66, width - 72 - 4 * (len(columns) - 1)
-        narrow = 41 if near else room / 8
-        broad = (room - narrow * (len(columns) - len(near))) / (len(near) or 1)
-        for column in columns:
-            across = broad if column in near else narrow
-            yield self.column(column, left, y, across, column in near)
-            left += across + 4
+    def market(self) -> Parts:
+        """The order of turns, the Garden cards and the columns, in one line or, if there is little room, in two."""
+        width, in_line = self.wide - 416, BOARD_COLUMNS
+        if self.look.compact:
+            width, in_line = self.wide, BOARD_COLUMNS // 2
+        yield self.box((0, 0, width, BOARD * (BOARD_COLUMNS // in_line) + 4), self.paint.panel, corner=8)
+        yield self.stacks()
+        step = (width - 54) / in_line
+        for place in range(BOARD_COLUMNS):
+            line, across = divmod(place, in_line)
+            yield moved(54 + step * across, BOARD * line, self.column(place + 1, step - 4))
 
     @draw.group
-    def other_columns(self, x: float, y: float, width: float) -> Parts:
-        """The columns that a compact market leaves out."""
-        columns = sorted({*range(1, 9)} - {*_near_columns(self.view)})
-        across = (width - 16 - 4 * (len(columns) - 1)) / len(columns)
-        yield self.box(x, y, width, BOARD, self.paint.panel, corner=8)
-        for place, column in enumerate(columns):
-            yield self.column(column, x + 8 + (across + 4) * place, y, across, False)
-
-    @draw.group
-    def order(self, x: float, y: float) -> Parts:
-        """The last stack, top first; a Flower that has been placed since is an outline."""
+    def stacks(self) -> Parts:
+        """The last stack of Flowers, top first, as outlines where they have been placed since; the Garden cards."""
         view, paint = self.view, self.paint
-        names = ", ".join(map(marker, view.order)) or "none"
-        yield draw.title(f"still to play in this column, in order: {names}")
-        yield self.heading(x, y + 14, "order")
+        yield self.heading(8, 14, "order")
         for place, player in enumerate(view.stack):
-            top = y + 31 + 20 * place
-            if player in view.order:
-                yield self.slab(x + 2, top, player)
-            else:
-                edge = self.livery(player)
-                yield self.chip(
-                    x + 2, top, 38, 14, marker(player), paint.panel, edge, 1.5, ink=paint.faint, weight=None
-                )
-
-    def slab(self, x: float, y: float, who: int | str) -> str:
-        """A Flower seen from the side."""
-        ink, line = self.paint.on_livery, self.paint.line
-        return self.chip(x, y, 38, 14, marker(who), self.livery(who), line, 0.8, ink=ink)
-
-    @draw.group
-    def stack(self, x: float, bottom: float, flowers: Sequence[int | str]) -> Parts:
-        """Flowers on top of one another, the last one in full."""
-        yield draw.title(f"Flowers from bottom to top: {', '.join(map(marker, flowers))}")
-        for who in flowers:
-            bottom -= 14
-            yield self.slab(x, bottom, who)
-        yield bloom(x + 19, bottom - 5, self.livery(flowers[-1]), self.paint)
-
-    @draw.group
-    def piles(self, x: float, y: float) -> Parts:
-        """Garden cards: the pile and the discards."""
-        left, used = self.view.pile_left, sum(self.view.discards)
-        kinds = ", ".join(self.view.cards(self.view.discards))
-        yield self.heading(x, y + 14, "cards")
-        yield _titled(
-            f"{left} Garden cards in the pile",
-            icon("card", x + 21, y + 48, 44, self.paint),
-            self.bold_centred(x + 21, y + 82, left, PLAIN),
+            yield self.piece(25, 38 + 20 * place, player, FLOWER, player not in view.order)
+        yield self.heading(8, 164, "cards") + icon("card", 25, 198, 44, paint)
+        yield self.bold_centred(25, 232, view.pile_left, PLAIN)
+        yield self.heading(8, 262, "used")
+        yield self.chip(
+            (11, 277, 28, 38),
+            sum(view.discards),
+            paint.board,
+            title=", ".join(view.cards(view.discards)),
+            last=self.last == "discards",
         )
-        yield self.heading(x, y + 112, "used")
-        place = x + 7, y + 127, 28, 38
-        yield _titled(
-            f"{used} discarded" + (f": {kinds}" if kinds else ""),
-            self.chip(*place, used, self.paint.board, size=PLAIN),
-        )
-        if self.look.last.startswith(("use ", "sell ")):
-            yield self.ring(*place)
 
     @draw.group
-    def column(self, column: int, x: float, y: float, width: float, near: bool) -> Parts:
+    def column(self, column: int, width: float) -> Parts:
         """A column of the board below its number."""
-        view, paint = self.view, self.paint
-        current = column == view.column and view.round < 3
-        words = f"column {column} {'now' if current else 'next'}" if near else column
-        ink = paint.panel if current else paint.ink if near else paint.faint
-        if current:
-            yield self.box(x, y + 5, width, 18, paint.ink, paint.ink)
-        yield self.bold_centred(x + width / 2, y + 14, words, fill=ink)
+        now, near = (column in _near_columns(self.view)[:end] for end in (1, 2))
+        colours = (self.paint.ink, self.paint.panel) if now else (self.paint.panel, self.paint.ink)
+        words = f"{column} now" if now else f"{column} next" if near else column
+        yield self.chip((0, 5, width, 18), words, *colours, edge=colours[0])
         for space in range(SPACES):
-            yield self.space(column, space, x, y + 26 + (SPACE + 4) * space, width, near, current)
+            yield moved(0, 26 + (SPACE + 4) * space, self.space(column, space, width, now, near))
 
-    def space(
-        self, column: int, space: int, x: float, y: float, width: float, near: bool, current: bool
-    ) -> str:
+    def space(self, column: int, space: int, width: float, now: bool, near: bool) -> str:
         """A space with its action, its tile and, in the current column, the Flowers and the cost of another one."""
-        view, paint, legal = self.view, self.paint, self.look.legal
-        label = next((n for n in (f"flower {space}", f"neutral {space}") if current and n in legal), "")
-        flowers = view.flowers[space] if current else []
-        printed, laid = view.tables.board[column - 1][space], view.tile(column, space)
-        fill, edge = paint.raised if near else paint.board, paint.faint if current else None
-        size, margin = (30, 4) if near else (24, 1)
-        room = width - (44 if current else 2 * margin)
-        down = 22 if laid or flowers else SPACE / 2
-        parts = [
-            self.box(x, y, width, SPACE, fill, edge, offered=bool(label)),
-            self.gains_centred([printed], x + margin + room / 2, y + down, room, size),
-        ]
+        view, paint, verb = self.view, self.paint, "neutral" if self.view.asked == "neutral" else "flower"
+        flowers, laid, more = view.flowers[space] if now else [], view.tile(column, space), ""
+        room = width - 32 if flowers else width - 4
         if flowers:
-            parts += [self.cost(space, x + 8, y + 60), self.stack(x + width - 44, y + SPACE - 5, flowers)]
+            more = self.flowers(flowers, view.flower_cost(space), width)
         elif laid:
-            left, across = (x + 6, room - 4) if near else (x + 1, room)
-            parts.append(self.tile(laid, space, left, y + 45, across))
-        if near:
-            parts.append(self.name(x + 11, y + 12, space))
-        if _last_space(view, self.look.last) == (column, space):
-            parts.append(self.ring(x, y, width, SPACE))
-        return self.target(label, *parts)
+            more = self.box(
+                (2, 46, width - 4, 34), paint.tile, self.gains([laid], width / 2 - 2, 17, width - 10)
+            )
+        printed = view.tables.board[column - 1][space]
+        return self.box(
+            (0, 0, width, SPACE),
+            paint.raised if near else paint.board,
+            self.gains([printed], 2 + room / 2, 22 if more else SPACE / 2, room, 1.3),
+            more,
+            self.name(10, 11, str(space)) if near else "",
+            label=f"{verb} {space}" if now else "",
+            edge=paint.ink if now else "",
+            last=self.last == f"space {column} {space}",
+        )
 
     @draw.group
-    def cost(self, space: int, x: float, y: float) -> Parts:
-        """The cost of a Flower on an occupied space."""
-        cost = self.view.flower_cost(space)
-        yield draw.title(f"a Flower here costs {count(cost, 'coin')}")
-        if cost:
-            yield self.words(x, y, "pay")
-            yield icon("coins", x + 36, y, 20, self.paint)
-            yield self.bold(x + 50, y, cost, PLAIN)
-        else:
-            yield self.words(x + 2, y, "free", PLAIN)
-
-    @draw.group
-    def tile(self, laid: str, space: int, x: float, y: float, width: float) -> Parts:
-        """A tile: with spots on the upper spaces, with stripes on the lower ones."""
-        faint, height, free = self.paint.faint, 33, width
-        spotted = space < 2
-        yield draw.title(f"{'spotted' if spotted else 'striped'} tile: {wording.action(laid)}")
-        yield self.box(x, y, width, height, self.paint.tile, corner=5)
-        if width > 50:
-            free -= 12
-            for down in range(0, 28, 7):
-                if spotted:
-                    yield _disc(x + width - 5, y + 6 + down, 1.6, faint)
-                else:
-                    stripe = f"M{x + width - 8:.1f} {y + 9 + down:.1f}l6 -5"
-                    yield draw.tag("path", d=stripe, stroke=faint, stroke_width=1.4)
-        yield self.gains_centred([laid], x + free / 2, y + height / 2, free, 24)
+    def flowers(self, flowers: Sequence[int | str], cost: int, width: float) -> Parts:
+        """Flowers on top of one another, the last one in full, and the cost of another one."""
+        for place, who in enumerate(flowers, 1):
+            yield self.piece(width - 17, SPACE + 3 - 14 * place, who, FLOWER)
+        yield bloom(width - 17, SPACE - 9 - 14 * len(flowers), self.livery(flowers[-1]), self.paint)
+        yield self.words(5, 60, f"pay {cost}" if cost else "free")
 
     # the tracks
 
-    def track(self, number: int, x: float, y: float, width: float) -> str:
-        """A track from left to right, its forks one above the other, and the prizes at its end."""
-        view, name = self.view, TRACKS[number]
-        nodes = self.view.tables.track(name)
-        moving = bool(view.hand_action) and view.hand_action[0] == name
-        whole = f"resolve {name}" if view.asked == "start" else ""
-        offered, edge = whole in self.look.legal, self.paint.ink if moving else None
-        parts = [
-            self.box(x, y, width, TRACK, self.paint.panel, edge, corner=8, offered=offered),
-            icon(name, x + 19, y + 15, 20, self.paint),
-            self.bold(x + 34, y + 15, f"{name} track", 13),
-        ]
+    def track(self, name: str) -> str:
+        """A track from left to right, its forks one above the other, with its prizes."""
+        view, paint = self.view, self.paint
+        nodes = view.tables.track(name)
+        places = self.places(nodes)
+        parts = [icon(name, 19, 15, 20, paint), self.bold(34, 15, f"{name} track")]
         if name in PRIZES:
-            parts.append(self.prizes(name, x + width - 10, y + 15))
-        places = self.places(nodes, x + 10, y + 31, width - 20, TRACK - 35)
-        parts.append(self.edges(nodes, places, y + 31, TRACK - 35))
-        ahead = view.edges(name) if moving else []
-        targets: dict[int, str] = {}
-        for (to, _), way in zip(ahead, ("upper", "lower"), strict=False):
-            if f"advance {way}" in self.look.legal:
-                targets.setdefault(to, way)
-        for node, place in enumerate(places):
-            low = y + 80 < place[1] < y + TRACK - 28  # in a lower way, and its pieces fit below it
-            drawn = self.node(number, node, place, node in targets, low)
-            if node in targets:
-                way = targets[node]
-                drawn += self.name(place[0], place[1] + (-20 if way == "upper" else 21), way)
-                drawn = self.target(f"advance {way}", drawn)
-            parts.append(drawn)
-        return self.target(whole, *parts)
+            left = ", ".join(map(str, view.prizes[PRIZES.index(name)]))
+            parts.append(self.words(396, 15, f"prizes: {left or 'none left'}", anchor="end"))
+        parts += [self.edges(nodes, places), *(self.node(name, *place) for place in places.items())]
+        label = f"resolve {name}" if view.asked == "start" else ""
+        edge = paint.ink if view.at_hand == name else ""
+        return self.box((0, 0, 406, TRACK), paint.panel, *parts, label=label, edge=edge, corner=8)
 
-    def prizes(self, name: str, right: float, y: float) -> str:
-        """The Prize tokens of a stack, top first, up to a right edge."""
-        paint, left = self.paint, self.view.prizes[PRIZES.index(name)]
-        if not left:
-            return self.words(right, y, "no prizes left", fill=paint.faint, anchor="end")
-        drawn, x = "", right - 11
-        for value in reversed(left[1:]):
-            drawn += _disc(x, y, 10.5, paint.board, paint.edge) + self.centred(x, y, value)
-            x -= 22
-        drawn += _disc(x, y, 10.5, paint.offered, paint.edge) + self.bold_centred(x, y, left[0])
-        drawn += icon("prize", x - 23, y, 20, paint)
-        return _titled(f"{name} prizes, top first: {' '.join(map(str, left))}", drawn)
-
-    def places(self, nodes: tuple[Node, ...], x: float, y: float, width: float, height: float) -> list[Place]:
-        """The places of the nodes: nodes that are equally many steps from the start are above one another."""
-        lanes = [set[int]() for _ in nodes]
-        for edges in ways(nodes):
-            for (to, _), lane in zip(edges, (-1, 1) if len(edges) > 1 else (0,), strict=False):
-                lanes[to].add(lane)
-        wanted = [max(38.0, 5 + sum(self.gain_width(gain, 22) + 4 for gain in node.gains)) for node in nodes]
-        wanted[0] = 42
-        by_step = stages(nodes)
+    def places(self, nodes: tuple[Node, ...]) -> dict[int, Box]:
+        """The boxes of the nodes: nodes that are equally many steps from the start are above one another."""
+        by_step, places, x = stages(nodes), {}, 10.0
+        wanted = [24, *(max(38, 6 + self.row(node.gains)[0]) for node in nodes[1:])]
         widths = [max(wanted[number] for number in stage) for stage in by_step]
-        shrink = min(1.0, (width - 7 * (len(widths) - 1)) / sum(widths))
         gaps = [1 + any(edge.cost for n in stage for edge in nodes[n].edges) for stage in by_step[:-1]]
-        gap = (width - shrink * sum(widths)) / sum(gaps)
-        places: list[Place] = [(0, 0, 0)] * len(nodes)
+        shrink = min(1.0, (386 - 7 * len(gaps)) / sum(widths))
+        gap = (386 - shrink * sum(widths)) / sum(gaps)
         for stage, across, following in zip(by_step, widths, [*gaps, 0], strict=True):
-            across *= shrink
-            apart = [0.4 * sum(lanes[n]) if len(lanes[n]) == 1 else 0 for n in stage]
-            if len({*apart}) < len(stage):
-                apart = [(2 * i + 1) / len(stage) - 1 for i in range(len(stage))]
-            for number, side in zip(stage, apart, strict=True):
-                places[number] = (x + across / 2, y + height * (1 + side) / 2, across)
-            x += across + gap * following
+            for i, number in enumerate(stage):
+                height = NODE if number else 6 + 19 * self.view.num_players
+                middle = 31 + (TRACK - 35) * (i + 0.5) / len(stage)
+                places[number] = x, middle - height / 2, shrink * across, height
+            x += shrink * across + gap * following
         return places
 
     @draw.group
-    def edges(self, nodes: tuple[Node, ...], places: Sequence[Place], y: float, height: float) -> Parts:
-        """The ways between the nodes, with their costs."""
+    def edges(self, nodes: tuple[Node, ...], places: dict[int, Box]) -> Parts:
+        """The ways between the nodes, with their costs; those that pass by other nodes are bent."""
         paint, costs = self.paint, []
-        for (a, b, width), edges in zip(places, ways(nodes), strict=True):
+        for number, edges in enumerate(ways(nodes)):
             for way, (to, cost) in enumerate(edges):
-                c, d, other = places[to]
-                start, end, up = a + width / 2, c - other / 2, len(edges) == 2 and way == 0
-                half = (start + end) / 2
-                if any(start < place[0] < end for place in places):
-                    level = y + height * (0.18 if up else 0.92)
-                    path = f"M{start:.1f} {b:.1f}C{start + 12:.1f} {b:.1f} {start + 4:.1f} {level:.1f} {start + 22:.1f} {level:.1f}"
-                    path += (
-                        f"H{end - 22:.1f}C{end - 4:.1f} {level:.1f} {end - 12:.1f} {d:.1f} {end:.1f} {d:.1f}"
-                    )
-                else:
-                    bend = 0 if b != d or len(edges) == 1 else -14 if up else 14
-                    level = (b + d) / 2 + 0.75 * bend
-                    path = f"M{start:.1f} {b:.1f}C{half:.1f} {b + bend:.1f} {half:.1f} {d + bend:.1f} {end:.1f} {d:.1f}"
-                yield draw.tag("path", d=path, fill="none", stroke=paint.faint, stroke_width=2.5, data_edge=1)
+                (left, top, width, height), (end, down, _, other) = places[number], places[to]
+                start, a, b = left + width, top + height / 2, down + other / 2
+                half, targets = (start + end) / 2, {to for to, _ in edges}
+                bent = len(targets) < len(edges) or any(start < x < end for x, *_ in places.values())
+                bend = bent * (-50 if way < len(edges) - 1 else 50)
+                path = f"M{start:g} {a:g}C{half:g} {a + bend:g} {half:g} {b + bend:g} {end:g} {b:g}"
+                yield draw.tag("path", d=path, fill="none", stroke=paint.faint, stroke_width=2.5)
                 if cost:
-                    coin = _disc(half, level, 9.5, paint.coin, paint.line)
-                    number = self.bold_centred(half, level, cost, fill=LIGHT.ink)
-                    costs.append(_titled(f"this way costs {count(cost, 'coin')}", coin, number))
+                    box = half - 9.5, (a + b) / 2 + 0.75 * bend - 9.5, 19.0, 19.0
+                    title = f"this way costs {count(cost, 'coin')}"
+                    costs.append(
+                        self.chip(box, cost, paint.coin, LIGHT.ink, 9.5, title=title, edge=paint.line)
+                    )
         yield from costs
 
-    @draw.group
-    def node(self, track: int, number: int, place: Place, offered: bool, low: bool) -> Parts:
-        """A node with its gains and the pieces on it, above it or, on the lower way, below it."""
-        view, (x, y, width) = self.view, place
-        here = [player for player, pieces in enumerate(view.tracks) if pieces[track] == number]
-        nodes = self.view.tables.track(TRACKS[track])
-        left, words, fill = x - width / 2, wording.step(nodes, number), self.paint.board
-        if number == 0:
-            half, down = (14, 0) if view.num_players == 2 else (24, 10)
-            yield draw.title(words)
-            yield self.box(left, y - half, width, 2 * half, fill, corner=12)
-            for player in here:
-                lower, right = divmod(player, 2)
-                yield self.marker(x - 9.5 + 19 * right, y + (2 * lower - 1) * down, 9.5, player)
-            return
-        if number == len(nodes) - 1:
-            words, fill = f"end: {words}", self.paint.tile
-        yield draw.title(words)
-        yield self.box(left, y - 14, width, 29, fill, offered=offered, corner=10)
-        yield self.gains_centred(nodes[number].gains, x, y, width - 6)
-        if self.last_node() == (track, number):
-            yield self.ring(left, y - 14, width, 29)
+    def node(self, track: str, number: int, box: Box) -> str:
+        """A node with its gains and the pieces above it; at the start they are inside."""
+        view, paint, (_, _, width, height) = self.view, self.paint, box
+        nodes, middle = view.tables.track(track), width / 2
+        parts = [self.gains(nodes[number].gains, middle, height / 2, width - 6)]
+        here = [p for p, pieces in enumerate(view.tracks) if pieces[TRACKS.index(track)] == number]
         for i, player in enumerate(here):
-            middle = x - 9 * (len(here) - 1) + 18 * i
-            yield self.marker(middle, y + (19.5 if low else -20), 9, player)
-
-    def last_node(self) -> tuple[int, int]:
-        """Track and node to which the last action led, if the position shows it; else (-1, 0)."""
-        view, look = self.view, self.look
-        if look.by is None or not look.last.startswith("advance"):
-            return -1, 0
-        pieces = view.tracks[look.by]
-        if look.by == view.current_player and view.hand_action and view.hand_action[0] in TRACKS:
-            number = TRACKS.index(view.hand_action[0])
-            return number, pieces[number]
-        ends = [len(self.view.tables.track(name)) - 1 for name in TRACKS]
-        return next(((i, end) for i, end in enumerate(ends) if pieces[i] == end), (-1, 0))
+            x, y = (middle + 18 * i - 9 * (len(here) - 1), -6) if number else (12, 12.5 + 19 * player)
+            parts.append(self.piece(x, y, player))
+        targets = zip(view.edges(track), ("upper", "lower"), strict=False) if view.at_hand == track else ()
+        legal = (way for (to, _), way in targets if to == number and f"advance {way}" in self.look.legal)
+        way = next(legal, "")
+        return self.box(
+            box,
+            paint.tile if number == len(nodes) - 1 else paint.board,
+            *parts,
+            self.name(middle, -6 if way == "upper" else 35, way) if way else "",
+            title=wording.step(nodes, number),
+            label=f"advance {way}",
+            last=self.last == f"track {track}" and self.look.by in here,
+            corner=11,
+        )
 
     # the players
 
-    @draw.group
-    def panel(self, player: int, x: float, y: float, width: float) -> Parts:
-        """One player's garden, tasks, hand and counts."""
-        view, paint = self.view, self.paint
-        asked = view.asked != "over" and player == view.current_player
-        edge, thick = (self.livery(player), 3) if asked else (paint.edge, 1)
-        pitch = 37 if width < 300 else 46 if width < 380 else 54 if width < 450 else 62
-        left = x + 20
-        garden = Garden(player, left, y + 90, pitch, pitch - 9, left + 4 * pitch + 2)
-        yield self.box(x, y, width, PANEL, paint.panel, edge, thick, corner=8)
-        yield self.marker(x + 21, y + 21, 12, player)
-        if self.last_elsewhere(player):
-            yield self.ring(x + 10, y + 10, 22, 22, 14)
-        yield self.bold(x + 40, y + 21, f"player_{player}", 16)
-        yield self.bold(x + width - 12, y + 21, view.scores[player], 26, anchor="end")
-        yield self.holdings(player, x + 12, y + 54, width - 24)
-        yield self.ground(garden)
-        yield from (self.bed(garden, bed) for bed in range(BEDS))
-        yield from (self.crossing(garden, number) for number in range(len(CROSSINGS)))
-        yield self.full_columns(garden)
-        yield self.tasks(garden, x + width - 7 - garden.tasks)
-        yield self.below(player, x + 12, garden.y + ROWS * ROW + 28, width - 24)
+    def panel(self, player: int, width: float) -> str:
+        """What belongs to a player; others' actions are not marked in it."""
+        look, last = self.look, self.last if player == self.look.by else ""
+        own = look if player == self.view.current_player else look._replace(legal={})
+        return _Panel(self.view, own, self.paint, last, player, width).whole()
 
-    def last_elsewhere(self, player: int) -> bool:
-        """Whether the last action was this player's and left nothing on the picture to mark."""
-        last = self.look.last
-        return self.look.by == player and (
-            last == "pass"
-            or (last.startswith("advance") and self.last_node()[0] < 0)
-            or (last.startswith("resolve") and not self.view.hand_action)
+    @draw.group
+    def legend(self) -> Parts:
+        """The names of icons, and what else the picture does not explain."""
+        in_line, faint = 3 if self.look.compact else len(LEGEND), self.paint.faint
+        for place, (kind, words) in enumerate(LEGEND.items()):
+            x, y = self.wide / in_line * (place % in_line), 24 * (place // in_line)
+            yield icon(kind, x + 10, y, 21, self.paint) + self.words(x + 25, y, words, fill=faint)
+        columns = ", ".join(map("{} {}".format, LEVELS[1:], self.view.tables.columns))
+        notes = (
+            f"full column of a garden, by its highest plant: {columns} · tasks: first the basic, then the "
+            "special one · animals: points of the first to fifth"
+        )
+        yield from self.lines(0, y + 26, notes, self.wide // 6, fill=faint)
+
+
+@dataclass(frozen=True)
+class _Panel(_Picture):
+    """The panel of a player, and its parts.
+
+    Attributes:
+        player: the seat.
+        width: of the panel.
+    """
+
+    player: int
+    width: float
+
+    @property
+    def pitch(self) -> float:
+        """How far the columns of the garden are apart."""
+        return min(62.0, self.width / 7.2)
+
+    def whole(self) -> str:
+        """Name, score, counts, garden, tasks, and what the player holds."""
+        view, paint, player, width = self.view, self.paint, self.player, self.width
+        asked = view.asked != "over" and player == view.current_player
+        return self.box(
+            (0, 0, width, PANEL),
+            paint.panel,
+            self.piece(21, 21, player, DISC, last=self.last == "player"),
+            self.bold(40, 21, f"player_{player}", 16),
+            self.bold(width - 12, 21, view.scores[player], 26, anchor="end"),
+            moved(12, 54, self.row([f"coins {view.coins[player]}", f"card {view.num_cards(player)}"])[1]),
+            moved(width - 133, 54, self.animals()),
+            moved(20, 90, self.garden()),
+            moved(12, 398, self.held()),
+            edge=self.livery(player) if asked else "",
+            thick=3 if asked else 1,
+            corner=8,
         )
 
-    def acts(self, player: int, label: str) -> bool:
-        """Whether an action is legal and is this player's."""
-        return label in self.look.legal and player == self.view.current_player
-
     @draw.group
-    def holdings(self, player: int, x: float, y: float, width: float) -> Parts:
-        """Coins, cards and the five places of the animals."""
-        paint, coins, cards = self.paint, self.view.coins[player], self.view.num_cards(player)
-        for kind, n, what, left, gap in (
-            ("coins", coins, "coin", 11, 15),
-            ("card", cards, "Garden card", 60, 12),
-        ):
-            number = self.bold(x + left + gap, y, n, 16)
-            yield _titled(count(n, what), icon(kind, x + left, y, 22, paint), number)
-        yield icon("animal", x + width - 121, y, 20, paint)
+    def animals(self) -> Parts:
+        """The points of the animals; those that have scored are dark."""
+        yield icon("animal", 0, 0, 20, self.paint)
         for place, points in enumerate(self.view.tables.animals):
-            words, middle = f"animal {place + 1}: {count(points, 'point')}", x + width - 95.5 + 21.5 * place
-            fill, ink, weight = paint.board, paint.ink, None
-            if place < self.view.animals[player]:
-                words, fill, ink, weight = f"{words}, scored", paint.done, paint.on_done, "bold"
-            number = self.words(middle, y, points, SMALL, ink, "middle", weight)
-            yield _titled(words, _disc(middle, y, 10, fill, paint.edge), number)
+            done = place < self.view.animals[self.player]
+            title = f"animal {place + 1}: {count(points, 'point')}" + ", scored" * done
+            yield self.points((15.5 + 21.5 * place, -10, 20, 20), points, done, corner=10, title=title)
 
     @draw.group
-    def ground(self, garden: Garden) -> Parts:
-        """The paths of a garden, with the numbers of rows and columns."""
-        x, y, faint = garden.x, garden.y, self.paint.faint
-        yield self.box(x - 4, y - 4, 4 * garden.pitch - 1, ROWS * ROW, self.paint.board, corner=8)
-        for column in range(COLUMNS):
-            yield self.centred(garden.middle(column), y - 13, column, fill=faint)
+    def garden(self) -> Parts:
+        """The beds and crossings with the numbers of rows and columns, the points of full columns, the tasks."""
+        view, paint, pitch = self.view, self.paint, self.pitch
+        yield self.box((-4, -4, 4 * pitch - 1, ROWS * ROW), paint.board, corner=8)
         for row in range(ROWS):
-            yield self.centred(x - 13, y + ROW * row + 24, row, fill=faint)
+            yield self.centred(-13, ROW * row + 24, row, fill=paint.faint)
+        for column in range(COLUMNS):
+            x, y = pitch * (column + 0.5) - 4.5, ROWS * ROW + 9
+            yield self.centred(x, -13, column, fill=paint.faint)
+            points = view.column_points(view.gardens[self.player], column)
+            yield self.points((x - 13, y - 9, 26, 18), points or "–", points > 0)
+        yield from map(self.bed, range(BEDS))
+        yield from map(self.crossing, range(len(CROSSINGS)))
+        yield from self.tasks(4 * pitch + 2)
 
-    def bed(self, garden: Garden, bed: int) -> str:
+    def tasks(self, x: float) -> Parts:
+        """The basic and the special task of each row, from x to the right, and a heading for the columns' points."""
+        view, own, width = self.view, self.view.tasks[self.player], self.width - 27 - x
+        given = ROWS - own.count(-1)
+        yield self.heading(x, -13, "tasks") + self.heading(x, ROWS * ROW + 9, "full columns")
+        for row, number in enumerate(own):
+            basic, special = view.tables.basic[row], view.tables.special[number] if number >= 0 else None
+            yield self.task((x, ROW * row, width, 22), "basic", basic, view.basic_done[self.player][row])
+            last = self.last == "assign" and given - (given == ROWS) <= row + 1 <= given
+            box = x, ROW * row + 24, width, 22
+            yield self.task(box, "special", special, view.special_done[self.player][row], last)
+
+    def bed(self, number: int) -> str:
         """A bed and its plant, its soil darker if the Gardener reaches it; "" where there is none."""
-        view, paint, player, size = self.view, self.paint, garden.player, garden.bed
-        level = view.gardens[player][bed]
+        level, paint = self.view.gardens[self.player][number], self.paint
         if level < 0:
             return ""
-        row, column = divmod(bed, COLUMNS)
-        x, y, height = garden.x + garden.pitch * column, garden.y + ROW * row, ROW - 9
-        middle, name = garden.middle(column), f"{row},{column}"
-        near = bed in view.reach(player)
-        offered = self.acts(player, f"bed {name}")
-        parts = [
-            self.box(x, y, size, height, paint.reach if near else paint.bed, paint.furrow, offered=offered)
-        ]
-        if not level:
-            parts.append(soil(x, y, size, height, paint))
-        elif size >= 50:  # the level is next to the plant, else below it
-            parts.append(plant(level, middle - 6.5, y + 23, 38, paint))
-            parts.append(self.bold_centred(x + size - 9, y + height - 15, LEVELS[level]))
-        else:
-            parts.append(plant(level, middle, y + 18, 30, paint))
-            parts.append(self.bold_centred(middle, y + height - 7, LEVELS[level]))
-        parts.append(self.name(middle, y + 13, name))
-        if self.look.last == f"bed {name}" and self.look.by == player:
-            parts.append(self.ring(x, y, size, height))
-        what = f"plant {LEVELS[level]}" if level else "empty bed"
-        drawn = _titled(f"{what} at {name}" + ", in reach" * near, *parts)
-        return self.target(f"bed {name}", drawn) if offered else drawn
+        row, column = divmod(number, COLUMNS)
+        near, name = number in self.view.reach(self.player), f"{row},{column}"
+        width, height = self.pitch - 9, ROW - 9
+        what, drawn = "empty bed", soil(0, 0, width, height, paint)
+        if level:
+            what, numeral = f"plant {LEVELS[level]}", self.bold_centred(width / 2, height - 7, LEVELS[level])
+            drawn = plant(level, width / 2, 18, 30, paint) + numeral
+        return self.box(
+            (self.pitch * column, ROW * row, width, height),
+            paint.reach if near else paint.bed,
+            drawn,
+            self.name(width / 2, 13, name),
+            title=f"{what} at {name}" + ", in reach" * near,
+            label=f"bed {name}",
+            last=self.last == f"bed {name}",
+            edge=paint.furrow,
+        )
 
-    def crossing(self, garden: Garden, number: int) -> str:
+    def crossing(self, number: int) -> str:
         """A crossing: the Gardener, a way to go there with its price, or a dot."""
-        paint, look, player = self.paint, self.look, garden.player
-        r, c = CROSSINGS[number]
-        x, y = garden.x + garden.pitch * (c + 1) - 4.5, garden.y + ROW * (r + 1) - 4.5
-        steps, name = DISTANCE[self.view.gardeners[player], number], f"{r},{c}"
+        view, paint, (r, c) = self.view, self.paint, CROSSINGS[number]
+        steps, name, label = DISTANCE[view.gardeners[self.player], number], f"{r},{c}", f"walk {r},{c}"
         if not steps:
-            crown = f"M{x - 6:.1f} {y - 10:.1f}q6 -10 12 0z"
-            parts = [
-                self.marker(x, y, 11, player),
-                draw.tag("ellipse", cx=x, cy=y - 9, rx=11, ry=3, fill=paint.wood, stroke=paint.line),
-                draw.tag("path", d=crown, fill=paint.wood, stroke=paint.line),
-            ]
-            if look.by == player and look.last.startswith("walk"):
-                parts.append(self.ring(x - 13, y - 18, 26, 30, 16))
-            return _titled(f"Gardener at {name}", *parts)
-        if not self.acts(player, f"walk {name}"):
-            return _disc(x, y, 2.5, paint.edge) + self.name(x, y, name)
-        disc = _disc(x, y, 13.5 if look.compact else 12.5, paint.offered, paint.legal, 2.5)
-        price = steps if self.view.asked == "start" else ""
-        words, weight = (name, None) if look.names else (price, "bold")
-        return self.target(f"walk {name}", disc, self.words(x, y, words, anchor="middle", weight=weight))
+            drawn = self.piece(0, 0, self.player, DISC, title=f"Gardener at {name}", last=self.last == "walk")
+            drawn += icon("hat", 0, -12, 24, paint)
+        elif label in self.look.legal:
+            words = name if self.look.names else steps if view.asked == "start" else ""
+            drawn = self.chip((-13.5, -13.5, 27, 27), words, "", label=label, corner=13.5)
+        else:
+            drawn = self.box((-2.5, -2.5, 5, 5), paint.edge) + self.name(0, 0, name)
+        return moved(self.pitch * (c + 1) - 4.5, ROW * (r + 1) - 4.5, drawn)
 
-    @draw.group
-    def full_columns(self, garden: Garden) -> Parts:
-        """The points of the columns of a garden as it is, below them."""
-        paint, y = self.paint, garden.y + ROWS * ROW + 9
-        for column in range(COLUMNS):
-            points = self.view.column_points(self.view.gardens[garden.player], column)
-            x = garden.middle(column)
-            words, number = "not full", self.centred(x, y, "–", 13, paint.faint)
-            if points:
-                words = f"full, {count(points, 'point')} now"
-                number = self.chip(
-                    x - 13, y - 9, 26, 18, points, paint.done, paint.done, 1, 9, paint.on_done, 13
-                )
-            yield _titled(f"column {column}: {words}", number)
-        yield self.heading(garden.tasks, y, "full columns")
-
-    @draw.group
-    def tasks(self, garden: Garden, width: float) -> Parts:
-        """The basic and the special task of each row: side by side if there is room, else one above the other."""
-        view, player, x, y = self.view, garden.player, garden.tasks, garden.y
-        heads, across, height, right, down, top = ["basic and special"], width, 22, 0.0, 24, 0
-        if width > 200:
-            heads, across, height, down, top = ["basic task", "special task"], (width - 6) / 2, 31, 0, 8
-            right = across + 6
-        for place, words in enumerate(heads):
-            yield self.heading(x + right * place, y - 13, words if width > 95 else "tasks")
-        own = view.tasks[player]
-        given = [row for row in range(ROWS) if own[row] >= 0]
-        for row, basic in enumerate(view.tables.basic):
-            special = view.tables.special[own[row]] if row in given else None
-            both = (("basic", basic, view.basic_done), ("special", special, view.special_done))
-            for place, (sort, task, done) in enumerate(both):
-                spot = x + right * place, y + ROW * row + top + down * place, across, height
-                yield self.task(task, *spot, sort, done[player][row])
-        if self.look.by == player and self.look.last.startswith("assign"):
-            assigned = (
-                given[-2:] if len(given) == ROWS else given[-1:]
-            )  # the last one is assigned automatically
-            for row in assigned:
-                yield self.ring(x + right, y + ROW * row + top + down, across, height)
-
-    @draw.group
     def task(
-        self, task: Task | None, x: float, y: float, width: float, height: float, sort: str, done: bool
-    ) -> Parts:
+        self,
+        box: Box,
+        sort: str,
+        task: Task | None,
+        done: bool = False,
+        last: bool = False,
+        label: str = "",
+    ) -> str:
         """A task, basic or special: the plants that it asks for and its points."""
-        paint, middle = self.paint, y + height / 2
-        edge, thick = (paint.done, 1.5) if done else (paint.edge, 1)
-        words = f"{sort} task: {wording.task(task)}" if task else "special task not yet assigned"
-        yield draw.title(words + ", done" * done)
-        yield self.box(x, y, width, height, paint.board if sort == "basic" else paint.tile, edge, thick, 5)
-        if task is None:
-            yield self.centred(x + width / 2, middle, "?", PLAIN)
-            return
-        yield self.wanted(task, x + 2, middle, width - 24)
-        if done:
-            yield self.box(x + width - 21, middle - 9, 19, 18, paint.done, paint.done, corner=5)
-            yield tick(x + 3, y + 2, paint)
-        yield self.bold_centred(x + width - 11.5, middle, task.points, 13, paint.on_done if done else None)
+        paint, (_, _, width, height) = self.paint, box
+        fill = paint.board if sort == "basic" else paint.tile
+        words, parts = f"{sort} task: not yet assigned", [self.centred(width / 2, height / 2, "?")]
+        if task:
+            words = f"{sort} task: {wording.task(task)}" + ", done" * done
+            points = self.points((width - 22, height / 2 - 9, 20, 18), task.points, done)
+            parts = [moved(2, height / 2, self.wanted(task, width - 25)), points]
+        if label:
+            parts.append(self.name(width / 2, height, label.removeprefix("assign ")))
+        return self.box(
+            box, fill, *parts, title=words, label=label, last=last, edge=paint.done if done else ""
+        )
 
-    def wanted(self, task: Task, x: float, y: float, width: float) -> str:
+    @draw.group
+    def wanted(self, task: Task, width: float) -> Parts:
         """The plants that a task asks for, one chip each."""
         plants = [level for level, n in enumerate(task.plants, 1) for _ in range(n)]
-        pitch = max(13.8, min(24.0, width / max(4, len(plants))))
-        chips = [self.level(level, pitch * place, 0, pitch - 1, 17) for place, level in enumerate(plants)]
-        return _fitted(x, y, width, pitch * len(plants), "".join(chips))
-
-    def level(self, level: int, x: float, y: float, width: float, height: float) -> str:
-        """A chip with a level, to the right of x, around the height y."""
-        paint, top = self.paint, y - height / 2
-        fill = paint.level[level - 1]
-        return self.chip(x, top, width, height, LEVELS[level], fill, paint.faint, 0.7, ink=paint.on_level)
-
-    def below(self, player: int, x: float, y: float, width: float) -> str:
-        """Below a garden: the tasks to assign, at the end the score sheet, else the hand."""
-        hand = self.view.hands[player]
-        if self.view.asked == "over":
-            return self.sheet(player, x, y, width)
-        if self.view.unassigned(player):
-            return self.dealt(player, x, y, width)
-        if isinstance(hand, int):
-            return self.backs(hand, x, y, width)
-        return self.hand(player, hand, x, y, width)
+        pitch = min(24.0, width / max(4, len(plants)))
+        for place, level in enumerate(plants):
+            box, fill = (pitch * place, -8.5, pitch - 1, 17), self.paint.level[level - 1]
+            yield self.chip(box, LEVELS[level], fill, self.paint.on_level, edge=self.paint.faint)
 
     @draw.group
-    def dealt(self, player: int, x: float, y: float, width: float) -> Parts:
-        """The special tasks that are not yet assigned, by their places among those dealt."""
-        yield self.heading(x, y, f"special task for row {self.view.tasks[player].index(-1)}")
-        across = min(120.0, (width - 8) / 3)
-        for place, (j, number) in enumerate(self.view.unassigned(player).items()):
-            row, column = divmod(place, 3)
-            a, b = x + (across + 4) * column, y + 11 + 34 * row
-            label, task, right = f"assign {j}", self.view.tables.special[number], a + across - 9.5
-            offered = self.acts(player, label)
-            drawn = _titled(
-                f"special task: {wording.task(task)}",
-                self.box(a, b, across, 29, self.paint.tile, offered=offered),
-                self.wanted(task, a + 2, b + 14.5, across - 20),
-                self.bold_centred(right, b + 14.5, task.points, 13),
-                self.name(right, b + 28, j),
-            )
-            yield self.target(label, drawn) if offered else drawn
+    def held(self) -> Parts:
+        """The tasks to assign, at the end the score sheet, else the hand."""
+        view, hand, width = self.view, self.view.hands[self.player], self.width - 24
+        if view.asked == "over":
+            for place, (what, points) in enumerate(view.score_sheet(self.player).items()):
+                yield self.words(width / 2 * (place // 3), 8 + 24 * (place % 3), f"{what} {points}", 13)
+        elif dealt := view.unassigned(self.player):
+            yield self.heading(0, 0, f"special task for row {view.tasks[self.player].index(-1)}")
+            for place, (j, number) in enumerate(dealt.items()):
+                box = width / 3 * (place % 3), 11 + 34 * (place // 3), width / 3 - 4, 29
+                yield self.task(box, "special", view.tables.special[number], label=f"assign {j}")
+        elif isinstance(hand, int):
+            yield self.heading(0, 0, count(hand, "hidden card"))
+        else:
+            yield from self.hand(hand)
 
-    @draw.group
-    def backs(self, cards: int, x: float, y: float, width: float) -> Parts:
-        """Hidden cards: their backs and how many they are."""
-        yield draw.title(count(cards, "hidden card"))
-        yield self.heading(x, y, "cards in hand" if cards else "no cards in hand")
-        pitch = min(26.0, (width - 60) / max(cards, 1))
-        for i in range(cards):
-            yield icon("card", x + 17 + pitch * i, y + 36, 44, self.paint)
-        if cards:
-            yield self.bold(x + 34 + pitch * cards, y + 36, cards, LARGE)
-
-    @draw.group
-    def hand(self, player: int, hand: Sequence[int], x: float, y: float, width: float) -> Parts:
+    def hand(self, hand: Sequence[int]) -> Parts:
         """Cards in hand by kind, with their actions and numbers; below them, the button to sell one."""
-        board, top, size = self.paint.board, y + 12, 46.0
+        board = self.paint.board
         cards = [(n, card.action) for n, card in zip(hand, self.view.tables.cards, strict=True) if n]
-        yield self.heading(x, y, "cards in hand" if cards else "no cards in hand")
-        pitch = min(52.0, (width + 6) / max(len(cards), 1))
+        yield self.heading(0, 0, "cards in hand" if cards else "no cards in hand")
+        pitch = min(52, (self.width - 18) / max(len(cards), 1))
         for place, (n, action) in enumerate(cards):
-            left, use, sell = x + pitch * place, f"use {action}", f"sell {action}"
-            middle, offered = left + size / 2, self.acts(player, use)
-            words = wording.action(action) + (f" (x{n})" if n > 1 else "")
-            drawn = [
-                self.box(left, top, size, 40, board, offered=offered),
-                self.gains_centred([action], middle, top + (14 if n > 1 else 20), size - 4, 24),
-            ]
-            if n > 1:
-                drawn.append(self.centred(middle, top + 32, f"x{n}"))
-            card = _titled(words, *drawn)
-            yield self.target(use, card) if offered else card
-            if self.acts(player, sell):
-                below = top + 56.5
-                yield self.target(
-                    sell,
-                    self.box(left, top + 43, size, 27, board, offered=True, corner=9),
-                    self.bold(left + 9, below, f"+{COINS_FOR_SALE}"),
-                    icon("coins", left + size - 14, below, 15, self.paint),
-                )
-
-    @draw.group
-    def sheet(self, player: int, x: float, y: float, width: float) -> Parts:
-        """The parts of a score and their sum."""
-        sheet = self.view.score_sheet(player)
-        across = (width - 16) / 2
-        for place, (what, points) in enumerate([*sheet.items(), ("score", sum(sheet.values()))]):
-            column, row = divmod(place, 3)
-            a, b = x + (across + 16) * column, y + 8 + 24 * row
-            write, edge = (self.bold, self.paint.ink) if what == "score" else (self.words, self.paint.edge)
-            yield write(a, b, what, 13)
-            yield self.bold(a + across, b, points, 14, anchor="end")
-            yield draw.tag("path", d=f"M{a:.1f} {b + 11:.1f}h{across:.1f}", stroke=edge)
-
-    @draw.group
-    def legend(self, x: float, y: float, width: float) -> Parts:
-        """The names of the icons, and the points of a full column of a garden."""
-        faint, compact, left = self.paint.faint, self.look.compact, x
-        in_line = 3 if compact else len(LEGEND)
-        spare = (width - sum(28 + 6.1 * len(words) for words in LEGEND.values())) / (len(LEGEND) - 1)
-        for place, (kind, words) in enumerate(LEGEND.items()):
-            line, across = divmod(place, in_line)
-            if compact:
-                left = x + width / in_line * across
-            yield icon(kind, left + 10, y + 24 * line, 20 if "plant" not in kind else 24, self.paint)
-            yield self.words(left + 25, y + 24 * line, words, fill=faint)
-            left += 28 + 6.1 * len(words) + spare
-        y += 26 * -(-len(LEGEND) // in_line)
-        yield self.words(x, y, "full column of a garden, by its highest plant:", fill=faint)
-        left, down = (x, y + 22) if compact else (x + 264, y)
-        for level, points in enumerate(self.view.tables.columns, 1):
-            yield self.level(level, left, down, 20, 18)
-            yield self.bold(left + 24, down, points)
-            left += 46
-        notes = "tasks: first the basic, then the special one · animals: points of the first to fifth"
-        right, down, anchor = (x, y + 44, None) if compact else (x + width, y, "end")
-        yield self.words(right, down, notes, fill=faint, anchor=anchor)
+            parts = [self.gains([action], 23, 14, 42), self.centred(23, 32, f"x{n}")]
+            yield self.box((pitch * place, 12, 46, 40), board, *parts, label=f"use {action}")
+            if f"sell {action}" in self.look.legal:
+                box = pitch * place, 55, 46, 27
+                yield self.chip(box, f"sell +{COINS_FOR_SALE}", board, label=f"sell {action}")

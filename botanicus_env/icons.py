@@ -226,6 +226,10 @@ _ICONS = {
  3.57 0 1 0 7.14 0a3.57 3.57 0 1 0 -7.14 0" fill="{petal}" stroke="{line}" stroke-width="0.7"/>
 <circle cx="0" cy="0" r="2.89" fill="{heart}" stroke="{line}" stroke-width="0.7"/>
 """,
+    "hat": """
+<ellipse cx="0" cy="3" rx="11" ry="3" fill="{wood}" stroke="{line}"/>
+<path d="M-6 2q6 -10 12 0z" fill="{wood}" stroke="{line}"/>
+""",
     "pot": """
 <polygon points="-10,0 10,0 7.5,12 -7.5,12" fill="{pot}" stroke="{line}" stroke-width="0.8"/>
 """,
@@ -237,36 +241,41 @@ they grow from 0,12. `bloom` is a flower's head, seen from above.
 """
 
 
+def moved(x: float, y: float, *parts: str, scale: float = 1.0) -> str:
+    """Return parts with their origin at x, y, in another size."""
+    size = "" if scale == 1 else f" scale({scale:.3g})"
+    return draw.tag("g", *parts, transform=f"translate({x:g} {y:g}){size}")
+
+
 def icon(kind: str, x: float, y: float, size: float, palette: Palette) -> str:
     """Return the icon of a kind of action, in a square of `size` around x, y.
 
     Planting is a plant in a pot that shows the level.
     """
     if not kind.startswith("plant_"):
-        return _placed(x, y, size, _coloured(kind, palette))
+        return moved(x, y, _coloured(kind, palette), scale=size / 24)
     level = int(kind[-1])
-    grown = draw.tag("g", _coloured(f"level_{level}", palette), transform="translate(0 -6) scale(0.62)")
+    grown = moved(0, -6, _coloured(f"level_{level}", palette), scale=0.62)
     numeral = draw.text(
         x,
         y + 0.26 * size,
         LEVELS[level],
-        max(12, 0.46 * size),
+        max(13, 0.46 * size),
         text_anchor="middle",
         font_weight="bold",
         fill=palette.on_pot,
     )
-    return _placed(x, y, size, grown, _coloured("pot", palette)) + numeral
+    return moved(x, y, grown, _coloured("pot", palette), scale=size / 24) + numeral
 
 
 def plant(level: int, x: float, y: float, size: float, palette: Palette) -> str:
     """Return a plant of a level, in a square of `size` around x, y."""
-    return _placed(x, y, size, _coloured(f"level_{level}", palette))
+    return moved(x, y, _coloured(f"level_{level}", palette), scale=size / 24)
 
 
 def bloom(x: float, y: float, petal: str, palette: Palette) -> str:
     """Return a flower's head of radius 8.5 with petals of a colour."""
-    head = _coloured("bloom", palette._replace(petal=petal))
-    return draw.tag("g", head, transform=f"translate({x:g} {y:g})")
+    return moved(x, y, _coloured("bloom", palette._replace(petal=petal)))
 
 
 def soil(x: float, y: float, width: float, height: float, palette: Palette) -> str:
@@ -279,18 +288,8 @@ def soil(x: float, y: float, width: float, height: float, palette: Palette) -> s
     return _stroke("".join(paths), palette.furrow, 1.6)
 
 
-def tick(x: float, y: float, palette: Palette) -> str:
-    """Return the mark of a task that is done."""
-    disc = draw.tag("circle", cx=x, cy=y, r=7, fill=palette.done, stroke=palette.panel, stroke_width=1.5)
-    return disc + _stroke(f"M{x - 3.2:g} {y:g}l2.4 2.6l4.2 -5", palette.on_done, 1.8)
-
-
 def _coloured(name: str, palette: Palette) -> str:
     return _ICONS[name].replace("\n", "").format_map(palette._asdict())
-
-
-def _placed(x: float, y: float, size: float, *parts: str) -> str:
-    return draw.tag("g", *parts, transform=f"translate({x:g} {y:g}) scale({size / 24:.3g})")
 
 
 def _stroke(path: str, line: str, thick: float) -> str:

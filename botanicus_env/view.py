@@ -18,6 +18,11 @@ class View(SimpleNamespace):
     def __init__(self, snapshot: dict[str, Any], tables: Tables) -> None:
         super().__init__(**{"pile_left": len(snapshot["pile"] or ()), **snapshot}, tables=tables)
 
+    @property
+    def at_hand(self) -> str:
+        """The kind of the action at hand; "" for none."""
+        return self.hand_action[0] if self.hand_action else ""
+
     def num_cards(self, player: int) -> int:
         """Return how many cards a player holds."""
         hand = self.hands[player]
