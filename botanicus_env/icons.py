@@ -244,7 +244,7 @@ they grow from 0,12. `bloom` is a flower's head, seen from above.
 def moved(x: float, y: float, *parts: str, scale: float = 1.0) -> str:
     """Return parts with their origin at x, y, in another size."""
     size = "" if scale == 1 else f" scale({scale:.3g})"
-    return draw.tag("g", *parts, transform=f"translate({x:g} {y:g}){size}")
+    return f'<g transform="translate({x:g} {y:g}){size}">{"".join(parts)}</g>'
 
 
 def icon(kind: str, x: float, y: float, size: float, palette: Palette) -> str:
