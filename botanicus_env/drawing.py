@@ -562,7 +562,7 @@ class _Picture:
         for stage, across, following in zip(by_step, widths, [*gaps, 0], strict=True):
             for i, number in enumerate(stage):
                 height = NODE if number else 6 + 19 * self.view.num_players
-                middle = 31 + (TRACK - 35) * (i + 0.5) / len(stage)
+                middle = 25 + (TRACK - 15) * (i + 0.5) / len(stage)
                 places[number] = x, middle - height / 2, shrink * across, height
             x += shrink * across + gap * following
         return places
@@ -604,7 +604,7 @@ class _Picture:
             box,
             paint.tile if number == len(nodes) - 1 else paint.board,
             *parts,
-            self.name(middle, -6 if way == "upper" else 35, way) if way else "",
+            self.name(middle, -6 if way == "upper" else 33, way) if way else "",
             title=wording.step(nodes, number),
             label=f"advance {way}",
             last=self.last == f"track {track}" and self.look.by in here,
