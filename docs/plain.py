@@ -30,7 +30,7 @@ LONGEST = {
     "gpu.md": 45,
     "many-cores.md": 78,
     "own-game.md": 166,
-    "change-a-rule.md": 140,
+    "change-a-rule.md": 155,
     "faq.md": 90,
     "mars.md": 200,
     "cacti.md": 200,

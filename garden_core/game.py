@@ -24,7 +24,7 @@ from garden_core.jit.field_names import check_field_names
 from garden_core.jit.rewards import REWARDS
 from garden_core.options import REWARD, Option
 from garden_core.presentation import Presentation
-from garden_core.variants import complete_variant, is_variant
+from garden_core.variants import check_attached, complete_variant, is_variant
 
 _VALUES = re.compile(r"(≥|>=) ?-?\d+|-?\d+ ?(…|\.\.\.) ?-?\d+|-?\d+(, ?-?\d+)*")
 
@@ -137,6 +137,9 @@ class Game(Presentation):
         super().__init_subclass__(**kwargs)
         if not hasattr(cls, "rules") and hasattr(module := sys.modules[cls.__module__], "legal_actions"):
             cls.rules = module
+        base = next((kind for kind in cls.__mro__[1:] if "state_dtype" in kind.__dict__), None)
+        if base is not None and "rules" not in cls.__dict__:
+            check_attached(cls, base)
         if inspect.isabstract(cls) or "rules" not in cls.__dict__:
             return
         if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,49}", cls.name):
@@ -145,7 +148,6 @@ class Game(Presentation):
                 f"by it; not {short(cls.name)}"
             )
         cls.rules = kernels.completed(cls.rules, cls)
-        base = next((kind for kind in cls.__mro__[1:] if "state_dtype" in kind.__dict__), None)
         cls.variant_of = base if base is not None and is_variant(cls, base) else None
         if cls.variant_of is not None:
             complete_variant(cls, base)

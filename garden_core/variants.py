@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import sys
+from importlib.metadata import entry_points
 from typing import Any
 
 from garden_core.jit.kernels import Kernels
@@ -27,9 +29,11 @@ def complete_variant(kind: Any, base: Any) -> None:
     own, name = vars(kind), kind.__name__
     if kind.rules == base.rules:
         return
-    if "name" not in own:
+    taken = {point.name for point in entry_points(group="garden_core.games")} | {base.name}
+    if "name" not in own or kind.name in taken:
         raise TypeError(
-            f"{name} changes rules of {base.name}: give it a name of its own, as networks and files name their game"
+            f"{name} changes rules of {base.name}: give it a name of its own, as networks and files name their game; taken are "
+            f"{', '.join(sorted(taken))}"
         )
     if not (doc := own.get("__doc__")):
         raise TypeError(
@@ -42,6 +46,31 @@ def complete_variant(kind: Any, base: Any) -> None:
         about = f"A variant of {base.title}. {differs}"
         kind.summary = property(lambda game: f"{about}\n\n{super(kind, game).summary}")
     kind.what_differs = f"{differs}\n\n{base.what_differs}"
+
+
+def check_attached(kind: Any, base: Any) -> None:
+    """Check a class without rules of its own.
+
+    Raises:
+        TypeError: if rules seem to be meant for it: in the class itself, or in its module, if it has a name of its own; or if it has
+            other fields, which need rules.
+    """
+    own, module = vars(kind), vars(sys.modules.get(kind.__module__, None) or object)
+    if fields := {"state_fields", "params_fields"} & own.keys():
+        raise TypeError(f"{kind.__name__} has its own {min(fields)}, but no rules for them: set `rules` too")
+    here = [rule for rule in Kernels._fields if rule in own]
+    if "name" in own and kind.name != base.name:
+        here += [
+            rule
+            for rule in Kernels._fields
+            if getattr(module.get(rule), "__module__", "") == kind.__module__
+            and module[rule] is not getattr(base.rules, rule)
+        ]
+    if here := list(dict.fromkeys(here)):
+        changed = ", ".join(f"{rule}={rule}" for rule in here)
+        raise TypeError(
+            f"{kind.__name__} does not use {', '.join(here)}: set rules = {base.__name__}.rules._replace({changed}), with functions of the module"
+        )
 
 
 def is_variant(kind: Any, base: Any) -> bool:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from garden_agents.evaluation.score import Score, score
     from garden_agents.matches.agent_checks import belief_calibration, check_agent
     from garden_agents.matches.meet import Result, meet, table
-    from garden_agents.matches.mixed import MixedResult, meet_mixed
+    from garden_agents.matches.mixed import MixedResult, meet_mixed, mixed_table
     from garden_agents.networks.all_seats import Values
     from garden_agents.networks.network_agent import NetworkAgent, load
     from garden_agents.networks.onnx_files import export_onnx
@@ -39,6 +39,7 @@ __all__ = [
     "load_agent",
     "meet",
     "meet_mixed",
+    "mixed_table",
     "score",
     "table",
     "untrusted_agent",
@@ -60,6 +61,7 @@ _MODULES = {
     "load_agent": "registry",
     "meet": "matches.meet",
     "meet_mixed": "matches.mixed",
+    "mixed_table": "matches.mixed",
     "score": "evaluation.score",
     "table": "matches.meet",
     "untrusted_agent": "untrusted",

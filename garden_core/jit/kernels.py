@@ -77,7 +77,7 @@ def completed(rules: Any, game: Any) -> Kernels:
     """Return a game's rules, from a module or another object with these attributes, with the defaults.
 
     Raises:
-        TypeError: for a missing function; it names the file.
+        TypeError: for a missing function, with the file's name, or one that is not compiled.
     """
     defaults = {name: getattr(rules, "points", None) for name in ("public_points", "standings")}
     defaults["observe_hidden"] = hide_nothing
@@ -87,6 +87,9 @@ def completed(rules: Any, game: Any) -> Kernels:
     if lacking := [name for name, function in zip(Kernels._fields, functions, strict=True) if not function]:
         place = getattr(rules, "__file__", None) or inspect.getfile(game)
         raise TypeError(f"{place}: the rules of {game.__name__} lack {', '.join(lacking)}")
+    for name, function in zip(Kernels._fields, functions, strict=True):
+        if JIT and not hasattr(function, "py_func"):
+            raise TypeError(f"{name} of {game.__name__} is not compiled: decorate it with garden_core.compiled")
     return Kernels._make(functions)
 
 

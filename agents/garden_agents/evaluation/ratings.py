@@ -29,7 +29,9 @@ class Rating:
     agent: str
     rating: float
     uncertainty: float
-    """1.96 standard errors of the rating."""
+    """1.96 standard errors of the lead on the agent with the rating 0."""
+    bound: str = ""
+    """"at most" if it won no game and "at least" if it won all: then only the prior keeps the rating finite."""
 
 
 class Met(NamedTuple):
@@ -64,8 +66,8 @@ def rate(
         won: float (G, k), their mean shares of the win.
         games: float (G,), numbers of independent games.
         num_players: number of players in a game.
-        spread: standard deviation of a normal prior of the leads on the first agent, which bounds the ratings of agents that win, or
-            lose, all games; without one they must not.
+        spread: standard deviation of a normal prior of the ratings around their mean, which bounds the ratings of agents that win,
+            or lose, all games; without one they must not.
     """
     ratings = np.zeros(int(groups.max()) + 1)
     seats, shares = np.zeros((2, len(groups), len(ratings)))
@@ -77,8 +79,8 @@ def rate(
         expected /= expected.sum(axis=1, keepdims=True)
         weighted = games[:, None] * expected
         information = POINT**2 * (np.diag(weighted.sum(axis=0)) - weighted.T @ expected)[1:, 1:]
-        information += np.eye(len(information)) / spread**2
-        gradient = POINT * (games @ (shares - expected))[1:] - ratings[1:] / spread**2
+        information += (np.eye(len(information)) - 1 / len(ratings)) / spread**2
+        gradient = POINT * (games @ (shares - expected))[1:] - (ratings - ratings.mean())[1:] / spread**2
         step = np.linalg.solve(information, gradient)
         ratings[1:] += step.clip(-100, 100)
         if np.abs(step).max() < 1e-3:
@@ -112,8 +114,8 @@ def rate_set(
 ) -> list[Rating]:
     """Return ratings of a set of agents, best first; the rating of "random", or else the lowest one, is 0.
 
-    They hold within this set only, as they depend on who is in it. The rating of an agent that wins, or loses, all games is a bound
-    that follows from a prior, a normal distribution with a standard deviation of `SPREAD`.
+    They hold within this set only, as they depend on who is in it. The rating of an agent that wins, or loses, all games follows
+    from a prior, a normal distribution around the mean with a standard deviation of `SPREAD`, see `Rating.bound`.
 
     Args:
         names: names of the agents.
@@ -121,14 +123,23 @@ def rate_set(
             of independent games.
         num_players: number of players in a game.
     """
-    first = "random" if "random" in names else min(names)
-    order = [first, *(name for name in names if name != first)]
-    indexes = np.array([[order.index(name) for name in group] for group in groups])
     won, games = map(np.array, zip(*groups.values(), strict=True))
-    ratings, errors = rate(indexes, won, games, num_players, SPREAD)
-    if "random" not in names:
-        ratings -= ratings.min()
-    found = [Rating(*each) for each in zip(order, ratings.tolist(), (1.96 * errors).tolist(), strict=True)]
+
+    def rated(order: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+        indexes = np.array([[order.index(name) for name in group] for group in groups])
+        return rate(indexes, won, games, num_players, SPREAD)
+
+    order = sorted(names, key=lambda name: (name != "random", name))
+    ratings, errors = rated(order)
+    if "random" not in names:  # from the lowest one, as the errors are those of leads on the first
+        lowest = order[int(ratings.argmin())]
+        order = [lowest, *(name for name in order if name != lowest)]
+        ratings, errors = rated(order)
+    found = []
+    for name, rating, error in zip(order, ratings.tolist(), errors.tolist(), strict=True):
+        shares = {each[group.index(name)] for group, each in zip(groups, won, strict=True) if name in group}
+        bound = "at most" if shares == {0} else "at least" if shares == {1} else ""
+        found.append(Rating(name, rating, 1.96 * error, bound))
     return sorted(found, key=lambda rating: -rating.rating)
 
 
@@ -136,7 +147,9 @@ def ratings_table(ratings: Sequence[Rating]) -> str:
     """Return the ratings as a text table."""
     width = max(5, *(len(r.agent) for r in ratings))
     lines = [f"{'agent':<{width}}  rating  95 %     on Elo's scale, {zero(ratings)} = 0"]
-    lines += [f"{r.agent:<{width}} {r.rating:>7.0f} {f'± {r.uncertainty:.0f}':>8}" for r in ratings]
+    for r in ratings:
+        line = f"{r.agent:<{width}} {round(r.rating):>7} {f'± {r.uncertainty:.0f}':>8}"
+        lines.append(line + f"  {r.bound}: it won {'no' if r.bound == 'at most' else 'every'} game" * bool(r.bound))
     return "\n".join(lines)
 
 

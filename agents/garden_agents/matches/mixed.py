@@ -199,7 +199,16 @@ def meet_mixed(
 
 
 def mixed_table(results: Sequence[MixedResult]) -> str:
-    """Return the results as a text table, followed by the numbers of games that agents gave up."""
+    """Return the results of `meet_mixed` as a text table, followed by the numbers of games that agents gave up.
+
+    Example:
+        >>> from garden_agents import load_agent, meet_mixed, mixed_table
+        >>> from garden_core import make
+        >>> game, names = make("mars", num_players=3), ["random", "greedy", "greedy~0.5"]
+        >>> results = meet_mixed(game, names, [load_agent(name, game) for name in names], games=60)
+        >>> print(mixed_table(results).splitlines()[0])
+        agent       games win rate   95 % interval  place  score  by place, %
+    """
     width = min(30, max(5, *(len(r.agent) for r in results)))
     lines = [f"{'agent':<{width}}  games win rate   95 % interval  place  score  by place, %"]
     for r in results:

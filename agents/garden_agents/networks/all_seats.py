@@ -27,7 +27,7 @@ class Values(NamedTuple):
     - a network in any other ONNX file predicts `outcome` of the player to move;
     - a search with a network that values all seats predicts `win`, and any other search `outcome`.
 
-    With two seats, one seat's outcome or margin is minus the other's, and `win` is (1 + `outcome`) / 2.
+    With two seats, one seat's outcome or margin is minus the other's, and a network's `win` is (1 + `outcome`) / 2.
 
     Attributes:
         win: float32 (N, num_players), the chance to finish first, 0 to 1; tied seats share it, so that a row sums to 1.
@@ -124,7 +124,7 @@ def search_values(game: Game, states: np.ndarray, means: np.ndarray, first_place
         values.win[:] = ((_by_seat(means, states) * (n - 1) + 1) / n).clip(0, 1)
     else:
         values.outcome[:] = _by_seat(means, states)
-    return _completed(game, states, values)
+    return _completed(game, states, values, calibrated=first_places)
 
 
 def _nothing(game: Game, count: int) -> Values:
@@ -150,11 +150,12 @@ def _margins(points: np.ndarray) -> np.ndarray:
     return points - (points.sum(1, keepdims=True) - points) / (points.shape[1] - 1)
 
 
-def _completed(game: Game, states: np.ndarray, values: Values) -> Values:
+def _completed(game: Game, states: np.ndarray, values: Values, calibrated: bool = True) -> Values:
     """Fill in what follows: win or outcome of two seats, and the results of games that are over. Return the values."""
     win, outcome, margin, score = values
     if game.num_players == 2 and not game.cooperative:
-        np.copyto(win, (1 + outcome) / 2, where=np.isnan(win))
+        if calibrated:
+            np.copyto(win, (1 + outcome) / 2, where=np.isnan(win))
         np.copyto(outcome, 2 * win - 1, where=np.isnan(outcome))
     over = np.flatnonzero(is_over(states))
     points = loops.by_seat(loops.points_rows, game, states[over])

@@ -311,9 +311,14 @@ def start_from(path: Path, network: Network, game: Game, architecture: Architect
     values = {"values.weight", "values.bias"}
     other = {name for name, _ in network.shapes.items() ^ first.network.shapes.items()}
     if not other <= values:
-        raise ValueError(
-            f"{path} has the architecture {first.config['network']}, where {msgspec.to_builtins(architecture)} is needed"
-        )
+        needed = msgspec.to_builtins(architecture)
+        made = {name: value for name, value in first.config["network"].items() if value != needed[name]}
+        made = {{"kind": "network"}.get(name, name.replace("_", "-")): value for name, value in made.items()}
+        words = [
+            f"--{'no-' * (not value)}{name}" if isinstance(value, bool) else f"--{name} {value}"
+            for name, value in made.items()
+        ]
+        raise ValueError(f"{path} has another architecture: to start from it, add {' '.join(words)}")
     if first.value_target != target_of(game):
         other |= values
     network.set_weights({name: array for name, array in first.network.weights.items() if name not in other})

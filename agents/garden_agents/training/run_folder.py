@@ -269,8 +269,16 @@ class Run:
 
         If a resumed run measured something else before, print a message.
         """
+        *_, build = self.game.state_dtype.names or ()
         if self.past:
-            before, now = read_config(self.folder / CONFIG).measure, self.measure.identity
+            config_before = read_config(self.folder / CONFIG)
+            if config_before.game.get("rules", build) != build:
+                print(
+                    f"the code of {self.game.name}'s rules changed since this run began: if it plays differently now, give it another version, "
+                    "and begin a new run",
+                    flush=True,
+                )
+            before, now = config_before.measure, self.measure.identity
             changed = [name for name, what in now.items() if before.get(name, what) != what]
             if changed:
                 print(
@@ -287,6 +295,7 @@ class Run:
                 "version": self.game.version,
                 "options": self.game.option_values,
                 "data": self.game.data_digest,
+                "rules": build,
             },
             "measure": self.measure.identity,
             "data_files": {name: file.content for name, file in self.game.data.items()},

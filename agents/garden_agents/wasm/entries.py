@@ -46,6 +46,7 @@ from garden_core.jit.rng import next_uint64
 
 
 def deal(state, params, seed):
+    state.variant = 0  # the memory may have held something else
     kernels.deal(state, params, seed)
 
 
