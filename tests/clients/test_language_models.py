@@ -124,7 +124,7 @@ def wait_for(url):
 
 FORFEIT = """
 import os, sys
-os.environ["GARDEN_OPPONENT"] = "own_agents:giving_up"
+os.environ["GARDEN_OPPONENT"] = "own_agents:quitting_all"
 sys.path[:0] = sys.argv[1:]
 from server.environment import GardenEnvironment
 seen = GardenEnvironment().reset(seed=1, game="cacti", seat=1)

@@ -110,11 +110,6 @@ def guiding(game, seed, value=0.0, last=False):
     return Guide()
 
 
-def giving_up(game, seed):
-    """Give up every game at once."""
-    return lambda batch, rows: np.full(len(rows), FORFEIT)
-
-
 def one_of_two(game, seed):
     """Play greedily or at random, by the seed: of two such agents, neither is stronger before they are made."""
     return (RandomPolicy if seed % 2 else GreedyPolicy)(seed)
