@@ -1,7 +1,6 @@
 """Mixed games: seatings, groups, places, ratings, and the arena that plays them."""
 
 import itertools
-import json
 import math
 from collections import Counter
 
@@ -119,10 +118,6 @@ def test_places_are_those_of_the_final_standings():
         assert result.interval[0] <= result.win_rate <= result.interval[1]
         assert result.mean_score == pytest.approx(scores(game, states)[seated == agent].mean())
     assert np.sum([result.by_place for result in results], axis=0) == pytest.approx(1)
-    assert [result.agent for result in sorted(results, key=lambda result: result.mean_place)][:2] == [
-        "greedy",
-        "greedy~0.5",
-    ]
 
 
 def test_a_difference_between_groups_is_no_chance():
@@ -188,22 +183,6 @@ def test_ratings_of_pairs_stay_as_they_are():
 # --- the arena ---
 
 
-def test_results_do_not_depend_on_processes(tmp_path, capsys):
-    written = []
-    for processes in (1, 2):
-        output = tmp_path / f"{processes}" / "arena.json"
-        results = mixed(output, processes=processes)
-        jobs = sorted(output.with_suffix(".games.jsonl").read_text("utf-8").splitlines())
-        picture, printed = output.with_suffix(".png").read_bytes(), capsys.readouterr().out
-        written.append((output.read_bytes(), jobs, picture, printed))
-    assert written[0] == written[1]
-    report = json.loads(output.read_bytes())
-    words = "--games 54 --mixed --num-players 3 --seed 0"
-    assert report["command"] == f"garden arena mars {' '.join(NAMES)} {words}"
-    assert [each["agent"] for each in report["results"]] == [result.agent for result in results]
-    assert [result.games for result in results] == [3 * 54] * 4
-
-
 def test_more_agents_and_games_reuse_finished_jobs(tmp_path, played):
     output, whole = tmp_path / "arena.json", tmp_path / "whole.json"
     names = ["random", "greedy", "greedy~0.5", "greedy~0.2"]
@@ -248,18 +227,6 @@ def test_agents_and_seats_must_fit():
             meet_mixed(game, names, agents[: len(names)], 3)
     with pytest.raises(ValueError, match=r"not Cacti\(\)"):
         meet_mixed(Cacti(), NAMES[:2], agents[:2], 3)
-
-
-def test_kept_games_of_too_few_agents_are_damage(tmp_path):
-    output, kept = tmp_path / "arena.json", tmp_path / "arena.games.jsonl"
-    mixed(output, *NAMES, games=3, num_players=4)
-    head, line = kept.read_text("utf-8").splitlines()
-    line = json.loads(line)
-    line["job"][0].pop()
-    line["sources"].pop()
-    kept.write_text(f"{head}\n{json.dumps(line)}\n", "utf-8")
-    with pytest.raises(SystemExit, match="is damaged"):
-        mixed(output, *NAMES, games=3, num_players=4)
 
 
 def test_an_agent_that_fails_in_mixed_games_is_named():

@@ -12,6 +12,7 @@ from garden_core import make
 
 GAME = make("cacti")
 SOURCES = {"random": "0" * 16, "greedy": "1" * 16}
+PLAYED = [[[0, 1]] * 4, [[9, 5]] * 4]
 AGENTS = {name: Identity(digest, "") for name, digest in SOURCES.items()}
 
 
@@ -24,9 +25,9 @@ def lines(tmp_path):
     job = {
         "job": [["random", "greedy"], 0, 4],
         "sources": list(SOURCES.values()),
-        "played": [[[0, 1]] * 4, [[9, 5]] * 4],
+        "played": PLAYED,
     }
-    given_up = {"job": [["random", "greedy"], 1, 4], "played": [*job["played"], [[0, 1], [3, 1]]]}
+    given_up = {"job": [["random", "greedy"], 1, 4], "played": [*PLAYED, [[0, 1], [3, 1]]]}
     return [json.loads(head), job, job | given_up]
 
 
@@ -52,6 +53,22 @@ def test_changed_lines(lines, numbers, tmp_path):
     path = tmp_path / "arena.games.jsonl"
     assert fuzzing.load_changed(kept, path, lines[1:], lambda jobs: written([lines[0], *jobs]), numbers)
     fuzzing.load_changed(kept, path, lines, written, numbers)
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        {"played": [*PLAYED, [[4, 1]]]},
+        {"played": [*PLAYED, [[0, 2]]]},
+        {"played": [*PLAYED, [[0, 0]]]},
+        {"played": [*PLAYED, [[0, 1], [0, 1]]]},
+        {"job": [["random"], 0, 4], "sources": ["0" * 16]},
+        {"job": [["random", "greedy", "x"], 0, 4], "sources": [*SOURCES.values(), "x"]},
+    ],
+)
+def test_impossible_forfeits_and_numbers_of_agents(lines, claim, tmp_path):
+    (tmp_path / "arena.games.jsonl").write_bytes(written([lines[0], lines[1] | claim]))
+    assert kept(tmp_path / "arena.games.jsonl") is None
 
 
 @fuzzing.each_block
