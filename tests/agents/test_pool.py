@@ -17,30 +17,20 @@ def small_network(seed=0):
 
 
 def test_pool_draws_past_selves_once_there_are_some():
-    pool = OpponentPool((0.2, 0.3, 0.5), 2)
-    np.testing.assert_allclose(pool.weights, [0.7, 0.3, 0, 0])
-    network = small_network()
-    pool.freeze(network)
-    np.testing.assert_allclose(pool.weights, [0.2, 0.3, 0.5, 0])
-    network.parameters += 1
-    assert (pool.networks[0].parameters != network.parameters).all(), "a past self does not learn"
-    pool.freeze(network)
-    np.testing.assert_allclose(pool.weights, [0.2, 0.3, 0.25, 0.25])
-
-
-def test_pool_can_have_other_agents():
-    agents = [RandomPolicy(1), RandomPolicy(2)]
+    agents, network = [RandomPolicy(1), RandomPolicy(2)], small_network()
     pool = OpponentPool((0.1, 0.2, 0.3), 2, agents, 0.4)
     assert pool.policies[2:4] == pool.opponents[2:4] == agents
     np.testing.assert_allclose(pool.weights, [0.4, 0.2, 0.2, 0.2, 0, 0])
-    pool.freeze(small_network())
+    pool.freeze(network)
+    network.parameters += 1
+    assert (pool.networks[0].parameters != network.parameters).all(), "a past self does not learn"
+    pool.freeze(network)
+    np.testing.assert_allclose(pool.weights, [0.1, 0.2, 0.2, 0.2, 0.15, 0.15])
     for _ in range(200):
         pool.count(3, 1.0)
     among = np.array([0.3, 0.05]) / 0.35  # an agent that was beaten always is drawn seldom
-    np.testing.assert_allclose(pool.weights, [0.1, 0.2, *0.4 * among, 0.3, 0], atol=0.02)
+    np.testing.assert_allclose(pool.weights, [0.1, 0.2, *0.4 * among, 0.15, 0.15], atol=0.02)
     assert pool.rates() == {"agents": pytest.approx(1, abs=0.02)}
-    with pytest.raises(ValueError, match="another pool than one with 0 agents and 2 past selves"):
-        OpponentPool((0.1, 0.2, 0.7), 2).restore(pool.ahead.tolist(), pool.met.tolist(), [], pool.networks[0])
 
 
 def test_pool_draws_hard_opponents_more_often_and_drops_the_easiest():
@@ -70,6 +60,10 @@ def test_pool_is_kept_and_restored():
     assert other.frozen == 2
     for one, again in zip(pool.networks, other.networks, strict=True):
         np.testing.assert_array_equal(one.parameters, again.parameters)
+    with pytest.raises(ValueError, match="another pool than one with 0 agents and 1 past selves"):
+        OpponentPool((0.1, 0.2, 0.7), 1).restore(
+            pool.ahead.tolist(), pool.met.tolist(), kept, small_network()
+        )
 
 
 def returns(env, steps=60):
