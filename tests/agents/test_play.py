@@ -123,19 +123,13 @@ def test_help_and_hint(typing):
 
 @each_game
 def test_rules(name, typing):
-    _, shown = typing(["rules"], name)
-    printed = shown[1].removeprefix("rules\n").partition("\nplayer_0 (you)> ")[0]
-    assert max(map(len, printed.splitlines())) <= 80
+    _, shown = typing(["rules", "Rules  all"], name)
+    short, whole = (text.partition("\n")[2].partition("\nplayer_0 (you)> ")[0] for text in shown[1:3])
+    assert max(map(len, short.splitlines())) <= 80
     where = f'Type "rules all" for the full rules. More is in docs/{name}.md.'
-    assert printed.split() == [*make(name).summary.split(), *where.split()]
-
-
-@each_game
-def test_all_the_rules(name, typing):
-    _, shown = typing(["Rules  all"], name)
-    printed = shown[1].partition("\n")[2].partition("\nplayer_0 (you)> ")[0]
-    assert printed.split() == make(name).rules_text.split()
-    assert all(len(line) <= 80 or line.startswith("|") for line in printed.splitlines())
+    assert short.split() == [*make(name).summary.split(), *where.split()]
+    assert whole.split() == make(name).rules_text.split()
+    assert all(len(line) <= 80 or line.startswith("|") for line in whole.splitlines())
 
 
 def test_all_the_rules_with_own_cards(typing):
