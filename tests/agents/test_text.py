@@ -725,3 +725,10 @@ def test_a_disguise_of_any_names_of_cards_ends(name, tmp_path):
 def test_an_opponent_that_forfeits_at_once_pays_at_once():
     session = Session(make("cacti"), "own_agents:quitting_all", seat=1)
     assert (session.done, session.forfeited, session.rewards.tolist()) == (True, 0, [-1.0, 1.0])
+
+
+@pytest.mark.parametrize("answer", ["ACTION: ſtar", "the fıfth option", "I take the fırst one", "\u212a"])
+def test_letters_that_are_equal_in_another_case_end_no_match(answer):
+    session = Session(make("cacti"), "random", disguise=1, retries=0)
+    session.answer(answer)
+    assert session.done or session.outcomes[0]["legal"] == 1
