@@ -11,9 +11,9 @@ def dealt(game, rows=1, seed=1, **settings):
     return batch
 
 
-def in_play(game, rows=8, decisions=40, seed=0):
+def in_play(game, rows=8, decisions=40, seed=0, **settings):
     """Return a batch after random decisions in every row."""
-    batch, policy = dealt(game, rows, seed), RandomPolicy(seed)
+    batch, policy = dealt(game, rows, seed, **settings), RandomPolicy(seed)
     for _ in range(decisions):
         batch.step(policy(batch, batch.all_rows))
     return batch
