@@ -27,21 +27,18 @@ def first(messages):
 
 @pytest.mark.parametrize("name", list_games())
 def test_the_place_in_the_list_carries_nothing(name):
-    """In one position, each legal action stands at each place about equally often, and numbers follow the list."""
+    """In one position, each legal action stands first about equally often, and numbers follow the list."""
     batch = dealt(make(name))
-    state, places, seeds = batch.states[0], collections.Counter(), range(400)
-    n = len(listed(batch.game, state, 0, 0))
+    (game, state), places, seeds = (batch.game, batch.states[0]), collections.Counter(), range(400)
     for seed in seeds:
-        shown = [entry["action"] for entry in listed(batch.game, state, 0, order_of(seed, 5, state))]
+        order = order_of(seed, 5, state)
+        shown = [entry["action"] for entry in listed(game, state, 0, order)]
         assert sorted(shown) == np.flatnonzero(batch.action_mask[0]).tolist()
         places[shown[0]] += 1
-        lines = prompt(batch.game, state, 0, order=order_of(seed, 5, state))[1]["content"].splitlines()
-        assert [line for line in lines if line.startswith("1. " + batch.game.labels[shown[0]])]
-        for number in (1, n):
-            chosen = parse(batch.game, state, 0, f"ACTION: {number}", order=order_of(seed, 5, state))
-            assert chosen == shown[number - 1]
-    spread = 5 * (len(seeds) / n) ** 0.5
-    assert all(abs(places[action] - len(seeds) / n) < spread for action in shown)
+        assert f"\n1. {game.labels[shown[0]]}" in prompt(game, state, 0, order=order)[1]["content"]
+        assert parse(game, state, 0, f"ACTION: {len(shown)}", order=order) == shown[-1]
+    mean = len(seeds) / len(shown)
+    assert all(abs(places[action] - mean) < 5 * mean**0.5 for action in shown)
 
 
 def test_the_order_is_in_the_transcript(tmp_path):
@@ -57,34 +54,26 @@ def test_the_order_is_in_the_transcript(tmp_path):
 # --- the length of a conversation ---
 
 
-def test_the_oldest_moves_are_left_out_and_marked():
-    conversation = Conversation(max_prompt_tokens=40)
-    system = {"role": "system", "content": "r" * 30}
-    for number in range(9):
-        conversation.ask(system, {"role": "user", "content": f"{number}" * 30})
-        conversation.answer("wrong", "why")
-        conversation.answer("right")
-    conversation.ask(system, {"role": "user", "content": "9" * 30})
-    roles = [message["role"] for message in conversation.messages]
-    assert roles == ["system", *["user", "assistant"] * (len(roles) // 2 - 1), "user"]
-    assert conversation.messages[0] == system
-    assert conversation.messages[1]["content"].startswith(LEFT_OUT)
-    assert sum(LEFT_OUT in message["content"] for message in conversation.messages) == 1
-    assert conversation.messages[-1]["content"].endswith("9" * 30)
-    with pytest.raises(ValueError, match="max_prompt_tokens must be at least 1"):
-        Conversation(0)
-
-
 def test_a_long_game_stays_within_its_tokens():
-    game = make("botanicus", num_players=4)
-    session = Session(game, "random", seed=1, max_prompt_tokens=5000)
-    longest = 0
+    """The oldest moves are left out, which is marked."""
+    session = Session(make("botanicus", num_players=4), "random", seed=1, max_prompt_tokens=5000)
+    system, longest = session.messages[0], 0
     while not session.done:
+        first, *messages = session.messages
+        assert first == system
+        assert [message["role"] for message in messages] == ["user", "assistant"] * (len(messages) // 2) + [
+            "user"
+        ]
         longest = max(longest, tokens_of(session.messages))
+        if session.outcomes[0]["legal"] % 5 == 4:
+            session.answer("wrong")
         session.answer("ACTION: 1")
     assert 4000 < longest < 5100
-    assert LEFT_OUT in session.messages[1]["content"]
+    assert messages[0]["content"].startswith(LEFT_OUT)
+    assert str(messages).count(LEFT_OUT) == 1
     assert session.outcomes[0]["legal"] * 2 + 1 > len(session.messages)
+    with pytest.raises(ValueError, match="max_prompt_tokens must be at least 1"):
+        Conversation(0)
 
 
 def test_a_game_can_be_one_conversation(tmp_path):
