@@ -12,6 +12,7 @@ from coin import TURNS, Coin
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from gymnasium.wrappers import TimeLimit
+from pig import Pig
 
 import garden_core
 from cacti_env import Cacti
@@ -93,36 +94,8 @@ def test_an_illegal_action_can_end_the_game():
             ending.step(0)
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_an_illegal_action_ends_the_game_of_its_row_alone(mode):
-    ending = VectorEnv(Cacti(), 3, seat=0, illegal="terminate", autoreset_mode=mode)
-    other = VectorEnv(Cacti(), 3, seat=0, autoreset_mode=mode)
-    first, infos = ending.reset(seed=3)
-    other.reset(seed=3)
-    legal = infos["action_mask"].argmax(1)
-    wrong = np.flatnonzero(infos["action_mask"][1] == 0)[0]
-    seen, rewards, terminated, truncated, infos = ending.step([legal[0], wrong, legal[2]])
-    expected = other.step(legal)
-    for mine, theirs in zip((seen, rewards), expected[:2], strict=True):
-        np.testing.assert_array_equal(mine[[0, 2]], theirs[[0, 2]])
-    assert rewards[1] == FORFEITED
-    assert terminated.tolist() == [False, True, False]
-    assert not truncated.any()
-    if mode is AutoresetMode.SAME_STEP:
-        np.testing.assert_array_equal(infos["final_obs"][1], first[1])
-        assert not np.array_equal(seen[1], first[1])
-        fresh = seen[1]
-    else:
-        np.testing.assert_array_equal(seen[1], first[1])
-        if mode is AutoresetMode.NEXT_STEP:
-            fresh = ending.step([infos["action_mask"][row].argmax() for row in range(3)])[0][1]
-        else:
-            fresh = ending.reset(options={"reset_mask": np.array([False, True, False])})[0][1]
-    np.testing.assert_array_equal(fresh, other.reset(options={"reset_mask": np.array([0, 1, 0], bool)})[0][1])
-
-
 def test_an_illegal_action_forfeits_pending_rewards():
-    learner = Learner(Mars(reward="margin"), 64, seat=1, illegal="terminate")
+    learner = Learner(Pig(reward="margin"), 64, seat=1, illegal="terminate")  # seat 0 has scored
     learner.reset(0)
     for _ in range(5):
         learner.step(np.full(64, 10**6))
@@ -153,6 +126,7 @@ LIMITED = {
     "the game's own cap": (Cacti(max_decisions=7), None),
     "the game ends at the limit": (Coin(), TURNS),
     "three players": (Mars(num_players=3), 6),
+    "illegal actions": (Cacti(), None),
 }
 
 
@@ -164,12 +138,14 @@ def test_many_games_equal_gymnasiums_vector_of_single_ones(case, opponents, mode
     if opponents == "outside":
         opponents = lambda batch, rows: batch.action_mask[rows].argmax(1)
 
+    illegal = "terminate" if case == "illegal actions" else "raise"
+
     def one():
-        env = Env(game, opponents)
+        env = Env(game, opponents, illegal=illegal)
         return env if limit is None else TimeLimit(env, limit)
 
     its = SyncVectorEnv([one] * 3, autoreset_mode=mode)
-    mine = VectorEnv(game, 3, opponents, autoreset_mode=mode, max_episode_steps=limit)
+    mine = VectorEnv(game, 3, opponents, illegal=illegal, autoreset_mode=mode, max_episode_steps=limit)
     ended = cut = both = 0  # games
     for seed in ([3, 1, 4], [1, 5, 9]):
         (seen, infos), (expected, wanted) = (env.reset(seed=seed) for env in (mine, its))
@@ -177,6 +153,9 @@ def test_many_games_equal_gymnasiums_vector_of_single_ones(case, opponents, mode
             np.testing.assert_array_equal(seen, expected)
             same(infos, wanted)
             actions = np.array([rng.choice(np.flatnonzero(mask)) for mask in infos["action_mask"]])
+            if illegal == "terminate" and rng.random() < 0.2:
+                row = rng.integers(3)
+                actions[row] = infos["action_mask"][row].argmin()
             (seen, *results, infos), (expected, *wanted_results, wanted) = (
                 env.step(actions) for env in (mine, its)
             )
@@ -234,8 +213,7 @@ def test_stable_baselines_time_limit():
 
 
 def test_opponents_are_drawn_by_their_weights():
-    env = gymnasium.make("garden/Cacti-v0", opponents=["random", "greedy"], weights=[0, 1], seat=0)
-    vector = gymnasium.make_vec("garden/Cacti-v0", 8, opponents=["random", "greedy"], weights=[0, 1], seat=0)
-    for each in (env, vector):
-        each.reset(seed=0)
-        assert (each.unwrapped.learner.drawn == 1).all()
+    settings = {"opponents": ["random", "greedy"], "weights": [0, 1], "seat": 0}
+    for env in (Env("cacti", **settings), VectorEnv("cacti", 8, **settings)):
+        env.reset(seed=0)
+        assert (env.learner.drawn == 1).all()
