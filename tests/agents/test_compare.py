@@ -9,7 +9,7 @@ from garden_agents import load_agent, meet
 from garden_agents.evaluation import compare
 from garden_agents.evaluation.sequential import Look, SequentialTest, elo_of, expected_share
 from garden_agents.matches import pairs
-from garden_agents.matches.meet import alone, alone_shares, interval_of, play, wilson
+from garden_agents.matches.meet import alone_shares, interval_of, wilson
 from garden_agents.matches.pairs import Job
 from processes import garden_here
 
@@ -45,9 +45,12 @@ def plain_lower_bound(means, effect, error):
     return best
 
 
-@pytest.mark.parametrize(("num_players", "rate"), [(2, 0.7), (4, 0.05), (2, 1.0)])
-def test_bounds_are_those_of_plain_bets(num_players, rate):
-    shares = (np.random.default_rng(1).random((60, num_players)) < rate).astype(float)
+@pytest.mark.parametrize(
+    ("num_players", "rate", "ties"), [(2, 0.7, 0), (4, 0.05, 0), (2, 1.0, 0), (2, 0.6, 0.4)]
+)
+def test_bounds_are_those_of_plain_bets(num_players, rate, ties):
+    drawn = np.random.default_rng(1).random((60, num_players))
+    shares = np.where(drawn > 1 - ties, 0.5, drawn < rate)
     test = SequentialTest(num_players, (0, 100), (0.05, 0.2))
     for part in (shares[:13], shares[13:]):
         test.add(part)
@@ -60,36 +63,6 @@ def test_bounds_are_those_of_plain_bets(num_players, rate):
         assert look.rate == pytest.approx(looks[k].mean())
         assert look.lower == pytest.approx(max(lower[: k + 1]), abs=6e-4)
         assert look.upper == pytest.approx(min(upper[: k + 1]), abs=6e-4)
-
-
-def independent(rng, shape, rate):
-    return rng.random(shape) < rate
-
-
-def alike(rng, shape, rate):
-    """All games of a deal have the same result."""
-    return np.repeat(rng.random((shape[0], 1)) < rate, shape[1], 1)
-
-
-def tied(rng, shape, rate):
-    return np.where(rng.random(shape) < 0.5, rate, rng.random(shape) < rate)
-
-
-@pytest.mark.parametrize("results", [independent, alike, tied])
-@pytest.mark.parametrize("lead", [0, 100])
-def test_error_rates(results, lead):
-    """Of 300 tests at the edge of either answer no more are wrong than promised, but for chance (4 standard errors)."""
-    rng, wrong, runs = np.random.default_rng(7), {"above": 0, "below": 0}, 300
-    rate = expected_share(lead, 2)
-    for _ in range(runs):
-        test = SequentialTest(2, (0, 100), (0.05, 0.1))
-        while test.decision == "open":
-            test.add(results(rng, (10, 2), rate).astype(float))
-        wrong["above"] += test.looks[-1].lower > rate
-        wrong["below"] += test.looks[-1].upper < rate
-    for count, error in zip(wrong.values(), test.errors, strict=True):
-        assert count <= runs * error + 4 * math.sqrt(runs * error * (1 - error))
-    assert sum(wrong.values()) > 0  # a test that never errs takes too many games
 
 
 def test_decisions():
@@ -107,37 +80,7 @@ def test_decisions():
     assert upper == sorted(upper, reverse=True)
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"elo": (20, 0)}, "the lower one first"),
-        ({"elo": (0, math.nan)}, "elo must be two different numbers"),
-        ({"errors": (0, 0.1)}, "errors must be two numbers above 0"),
-        ({"errors": (0.1, 0.9)}, "at most 0.5"),
-    ],
-)
-def test_wrong_settings(settings, message):
-    with pytest.raises(ValueError, match=message):
-        SequentialTest(2, **settings)
-
-
 # --- shared deals ---
-
-
-@pytest.mark.parametrize(("name", "n"), [("mars", 3), ("cacti", 2), ("botanicus", 4)])
-def test_each_deal_is_played_in_all_seats(name, n):
-    game, begun = make(name, num_players=n), []
-
-    def watched(batch, rows):
-        if not begun:
-            begun.append(batch.states.copy())
-        return batch.action_mask[rows].argmax(1)
-
-    states = play(game, [watched] * 2, alone(3 * n, n), seed=4, rotations=n).states
-    for records in (*begun, states):
-        deals = [record.tobytes() for record in records]
-        assert all(deals[k] == deals[k - k % n] for k in range(3 * n))
-        assert len(set(deals)) == 3
 
 
 def test_an_agent_against_itself_wins_half_of_every_deal():
@@ -241,8 +184,6 @@ def test_a_comparison_ends_after_its_minutes(played):
         ((0, 20), 0.4, 0.49, "a is weaker than b"),
         ((10, 30), 0.55, 0.7, "a is more than 10 Elo stronger than b"),
         ((-20, 0), 0.48, 0.7, "a is less than 20 Elo weaker than b"),
-        ((-20, 0), 0.52, 0.7, "a is stronger than b"),
-        ((-40, -20), 0.3, 0.4, "a is more than 20 Elo weaker than b"),
         ((0, 20), 0.45, 0.6, "open: more games are needed to tell a lead of 0 from one of 20 Elo"),
         ((-20, 20), 0.48, 0.7, "to choose one of them, take a: it is less than 20 Elo weaker, if at all"),
         ((-20, 30), 0.4, 0.51, "to choose one of them, take b: it is less than 30 Elo weaker, if at all"),
@@ -304,9 +245,10 @@ def test_one_among_several(tmp_path):
         ("--elo 20 0", "error: elo must be two different numbers"),
         ("--elo 0 1e-20", "error: elo must be two numbers that differ by more"),
         ("--output x.png", "error: x.png cannot be both the results' file and the picture"),
-        ("--errors 0.05 1", "error: errors must be"),
+        ("--elo 0 nan", "error: elo must be two different numbers"),
+        ("--errors 0 0.1", "error: errors must be two numbers above 0"),
+        ("--errors 0.05 0.9", "and at most 0.5"),
         ("--games 0", "error: games must be at least 1"),
-        ("--seed -1", "error: seed must be"),
         (
             "--options cooperative true --num-players 3",
             "error: agents are compared in a game of at least two",
