@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 import torch
 from garden_agents import NetworkAgent, load_agent, registry
-from garden_agents.evaluation.arena import round_robin
 from garden_agents.games import hints_of
 from garden_agents.networks.architecture import Architecture, new_network
 from garden_agents.networks.board_features import cell_features
 from garden_agents.networks.board_network import BoardNetwork
-from garden_agents.networks.heads import chances_and_margins, expected_values, sample
+from garden_agents.networks.heads import expected_values, sample
 from garden_agents.networks.network_agent import save_network, shipped
 from garden_agents.networks.tensors import forward
 from garden_agents.training import torch_network
@@ -21,20 +20,18 @@ from garden_agents.training.sb3 import Arguments, new_model
 from garden_agents.training.torch_network import TorchNetwork
 from playing import in_play
 from processes import full_disk, python
+from small_runs import SMALL
 
 import cacti_env
 from garden_core import Batch, list_games, make
 from garden_core.interfaces import GardenVecEnv
 from mars_env import Mars
 
-SMALL = Architecture("auto", channels=4, hidden=16)
 SORTS = [
     Architecture("board", channels=8, hidden=16),
     Architecture("flat", hidden=16),
     Architecture("flat", hidden=16, separate_values=True),
 ]
-REACH = 12
-"""The plane of the hexes that the gardener can reach."""
 EACH_SORT = pytest.mark.parametrize("architecture", SORTS, ids=["board", "flat", "flat, separate values"])
 
 
@@ -197,27 +194,9 @@ def test_outputs_do_not_depend_on_the_size_of_the_batch():
             np.testing.assert_allclose(part, whole[rows], rtol=1e-4, atol=1e-5)
 
 
-def test_board_network_reads_all_cells_alike():
-    """Two positions that mirror each other get mirrored logits: hex i and hex 90 - i lie opposite each other."""
-    game, cells = Mars(), 91
-    network = strong(new_network(game, SMALL, "outcome"))
-    one, mirrored = np.zeros((2, 1, game.observation_size), np.int8)
-    for plane, cell in ((0, 0), (1, 3), (1, 20), (2, 33), (3, 60), (6, 40)):
-        one[0, plane * cells + cell] = mirrored[0, plane * cells + cells - 1 - cell] = 1
-    for cell in range(0, cells, 3):  # the hexes in reach
-        one[0, REACH * cells + cell] = mirrored[0, REACH * cells + cells - 1 - cell] = 1
-    logits, opposite = (network.evaluate(seen)[0][0, :cells] for seen in (one, mirrored))
-    np.testing.assert_allclose(logits, opposite[::-1], atol=1e-5, rtol=1e-5)
-    assert logits[::3].std() > 1e-3
-    assert not np.delete(logits, np.arange(0, cells, 3)).any()  # there is no action
-
-
 @pytest.mark.parametrize("n", [2, 4])
-def test_chances_and_margins_of_all_seats(n):
+def test_expected_values_of_all_seats(n):
     raw = np.random.default_rng(0).normal(size=(50, 2 * n)).astype(np.float32)
-    both = chances_and_margins(raw)
-    np.testing.assert_allclose(both[:, :n].sum(1), 1, rtol=1e-5)
-    np.testing.assert_allclose(both[:, n:].sum(1), 0, atol=1e-5)
     np.testing.assert_allclose(expected_values(raw, "seats").sum(1), 0, atol=1e-5)
     raw[:, 1] = 50  # that seat surely wins
     expected = [1 if seat == 1 else -1 / (n - 1) for seat in range(n)]
@@ -299,13 +278,17 @@ def test_a_network_of_another_game_is_refused(kept, game, message):
         NetworkAgent.load(kept[0], game)
 
 
-def test_weights_that_are_not_finite_are_not_saved(kept, tmp_path):
+def test_what_cannot_be_saved_leaves_the_old_network_whole(kept, monkeypatch):
     """Files that are wrong are in tests/fuzz/test_fuzz_networks.py."""
     path, network = kept
-    before = path.read_bytes()
+    kept_as, before = (path, Mars(num_players=3), network, SMALL, "outcome", {}), path.read_bytes()
+    with monkeypatch.context() as patch:
+        patch.setattr(type(path), "write_bytes", full_disk)
+        with pytest.raises(OSError, match="No space left"):
+            save_network(*kept_as)
     network.weights["middle.weight"][:] = np.nan
     with pytest.raises(ValueError, match="not finite"):
-        save_network(path, Mars(num_players=3), network, SMALL, "outcome", {})
+        save_network(*kept_as)
     assert path.read_bytes() == before
 
 
@@ -347,10 +330,7 @@ def test_a_network_for_other_data_is_refused_unless_allowed(tmp_path):
 def test_a_network_for_another_version_of_the_game_is_refused(kept, monkeypatch):
     monkeypatch.setattr(Mars, "version", 1)
     for allow in (False, True):
-        with pytest.raises(
-            ValueError,
-            match="made for version 0 of mars, and this is version 1: train a network for this version",
-        ):
+        with pytest.raises(ValueError, match="made for version 0 of mars, and this is version 1: train a "):
             load_agent(str(kept[0]), Mars(num_players=3), allow_other_options=allow)
 
 
@@ -367,18 +347,7 @@ assert "torch" not in sys.modules
     python("-c", code)
 
 
-def test_a_full_disk_leaves_the_old_network_whole(kept, monkeypatch):
-    path, network = kept
-    before = path.read_bytes()
-    monkeypatch.setattr(type(path), "write_bytes", full_disk)
-    with pytest.raises(OSError, match="No space left"):
-        save_network(path, Mars(), network, SMALL, "outcome", {})
-    assert path.read_bytes() == before
-
-
-@pytest.mark.parametrize(
-    "name", ["mcts:8", "mcts:0.01s", "{}", "{.parent}", "{}-mcts:8", "own_agents:first_legal"]
-)
+@pytest.mark.parametrize("name", ["mcts:8", "mcts:0.01s", "{.parent}", "{}-mcts:8"])
 def test_agents_by_name(name, kept):
     batch = in_play(Mars(num_players=3), rows=5)
     actions = load_agent(name.format(kept[0]), batch.game)(batch, batch.all_rows)
@@ -400,8 +369,7 @@ def test_a_network_that_predicts_margins_does_not_guide_search(tmp_path):
 SHIPPED = [(name, players) for name in list_games() for players in shipped(make(name))]
 
 
-def test_networks_are_shipped_for_two_and_four_players():
-    assert {("botanicus", 2), ("botanicus", 4), ("cacti", 2), ("mars", 2), ("mars", 4)} <= {*SHIPPED}
+assert {("botanicus", 2), ("botanicus", 4), ("cacti", 2), ("mars", 2), ("mars", 4)} <= {*SHIPPED}
 
 
 @pytest.mark.parametrize(("name", "players"), SHIPPED)
@@ -427,6 +395,8 @@ def test_no_network_is_shipped_for_five_players():
         ("strong", "unknown agent 'strong'; known are random, greedy"),
         ("mcts:", "unknown agent 'mcts:'"),
         ("mcts:0", "simulations must be at least 1"),
+        ("greedy~2", "unknown agent"),
+        ("mars-2:unknown", "no field of the benchmark has such a network"),
         (
             "greedy-mcts:8",
             "only a network, or an agent with the method `evaluate`, can guide search, not 'greedy'",
@@ -458,22 +428,19 @@ def test_own_agents_take_arguments_and_guide_search(arguments):
     assert agent.evaluate(batch.observation, mask)[1][0] == (0.5 if "value" in arguments else 0)
     search = load_agent(f"own_agents:guiding{arguments}-mcts:4", game)
     assert (search(batch, batch.all_rows) == expected).mean() > 0.5  # its prior is sure
-    result, _ = round_robin(game, ["random", f"own_agents:guiding{arguments}"], 4)
-    assert result[0].games == 4
 
 
-@pytest.mark.parametrize("arguments", ["?", "?last", "?=1", "?1=2", "?a=1&"])
-def test_arguments_of_own_agents_have_names_and_values(arguments):
-    if arguments == "?":
-        load_agent("own_agents:guiding?", make("cacti"))
-        return
-    with pytest.raises(ValueError, match=r"arguments are \?NAME=VALUE, and further ones &NAME=VALUE"):
-        load_agent(f"own_agents:guiding{arguments}", make("cacti"))
+@pytest.mark.parametrize("text", ["last", "=1", "1=2", "a=1&", "R&D=1", "a=1&a=2"])
+def test_arguments_of_own_agents_have_names_and_values_and_are_not_repeated(text):
+    message = r"arguments are \?NAME=VALUE, and further ones &NAME=VALUE|an argument is repeated"
+    with pytest.raises(ValueError, match=message):
+        registry.arguments_of(f"module:make?{text}")
 
 
 @pytest.mark.parametrize(
     ("text", "arguments"),
     [
+        ("", {}),
         ('a="R&D=1"&b=R', {"a": "R&D=1", "b": "R"}),
         ('a="Not Lower"&b=Not Lower', {"a": "Not Lower", "b": "Not Lower"}),
         ("a=True&b=null&c=None&d=1.5", {"a": True, "b": None, "c": "None", "d": 1.5}),
@@ -486,16 +453,9 @@ def test_arguments_in_an_agents_name(text, arguments):
     assert registry.arguments_of(f"module:make?{text}") == arguments
 
 
-@pytest.mark.parametrize("name", ["own_agents:guiding?last=true&last=false", "own_agents:guiding?R&D=1"])
-def test_no_argument_in_an_agents_name_is_lost(name):
-    with pytest.raises(ValueError, match=r"an argument is repeated|arguments are"):
-        load_agent(name, make("cacti"))
-
-
 def test_an_argument_can_be_passed_as_data():
-    for name in ("own_agents:guiding", "own_agents:guiding?value=1"):
-        agent = load_agent(name, make("cacti"), arguments={"value": 0.25})
-        assert agent.evaluate(None, np.ones((1, 3), np.int8))[1] == 0.25
+    agent = load_agent("own_agents:guiding?value=1", make("cacti"), arguments={"value": 0.25})
+    assert agent.evaluate(None, np.ones((1, 3), np.int8))[1] == 0.25
     with pytest.raises(
         ValueError, match="only openai:MODEL and module:attribute take arguments, not 'greedy'"
     ):
