@@ -11,9 +11,8 @@ import time
 import warnings
 from pathlib import Path
 
-import numpy as np
 import pytest
-from garden_agents import load_agent, meet, programs
+from garden_agents import load_agent, programs
 from garden_agents.evaluation.arena import round_robin
 from garden_agents.matches.meet import alone, places, play
 from garden_agents.programs import ProgramAgent
@@ -54,12 +53,6 @@ def test_a_program_plays_as_its_policy_would():
     )
     assert by_program.states.tobytes() == by_policy.states.tobytes()
     assert (by_program.forfeited == -1).all()
-    agent.close()
-
-
-def test_the_example_beats_random_play():
-    agent = load_agent(f"program:{sys.executable} {BOT}", GAME, seed=4)
-    assert meet(GAME, ("bot", "random"), (agent, RandomPolicy(2)), 200).interval[0] > 0.5
     agent.close()
 
 
@@ -217,16 +210,6 @@ def test_a_program_is_started_again_after_a_wrong_answer(tmp_path):
     assert starts.read_text("utf-8") == "xxx"  # one answer each, as the next game has a program of its own
 
 
-def test_a_player_who_gives_up_is_last_of_three():
-    game = make("mars", num_players=3, max_decisions=30)
-    up = lambda batch, rows: np.where(
-        batch.states["decisions"][rows] > 10, -1, batch.action_mask[rows].argmax(1)
-    )
-    finished = play(game, [up, RandomPolicy(1)], alone(3, 3), seed=1)
-    assert finished.forfeited.tolist() == [0, 1, 2]
-    assert (places(game, *finished[:2])[np.arange(3), np.arange(3)] == 2).all()
-
-
 def test_a_command_that_cannot_be_run_loses_its_games():
     agent = load_agent("program:./no/such/program", GAME)
     with pytest.warns(UserWarning, match="it cannot be run"):
@@ -342,5 +325,5 @@ def test_an_arena_that_is_stopped_leaves_no_process(number, processes, tmp_path)
 
 def test_programs_in_the_arena():
     names = (f"program:{sys.executable} {BOT}", "random")
-    results, _ = round_robin(GAME, names, 20, processes=2)
-    assert results[0].games == 20
+    ((result,), _) = round_robin(GAME, names, 200, processes=2)
+    assert result.interval[0] > 0.5
