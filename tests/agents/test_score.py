@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from garden_agents import load_agent, score
 from garden_agents.evaluation.positions import NUMBER, actions_of, states_of
-from garden_agents.evaluation.ratings import Met, chances, rate, rate_against
+from garden_agents.evaluation.ratings import Met, chances, rate_against
 from garden_agents.evaluation.score import opponents_of, placed
 from garden_agents.evaluation.score_command import Arguments, main
 from garden_agents.evaluation.tasks import Member, conditions, field_of, task_of, task_of_game, tasks
@@ -30,20 +30,6 @@ def test_chances_are_those_of_plackett_and_luce(n):
     drawn = rng.gumbel(size=(400_000, n)) * 400 / math.log(10)
     drawn[:, 0] += 100
     assert ahead == pytest.approx((drawn.argmax(1) == 0).mean(), abs=0.004)
-
-
-@pytest.mark.parametrize("n", [2, 4])
-def test_ratings_are_recovered_with_their_errors(n):
-    """From 300 simulated games of each pair, 95 of 100 intervals of two standard errors hold the true lead on the first agent."""
-    rng, true = np.random.default_rng(n), np.array([0.0, 60, 200, 450])
-    pairs = np.array([(a, b) for a in range(4) for b in range(4) if a < b or (n > 2 and a != b)])
-    expected, _ = chances(true[pairs[:, 0]] - true[pairs[:, 1]], n)
-    inside, games = [], np.full(len(pairs), 300.0)
-    for _ in range(100):
-        won = rng.binomial(300, expected) / 300
-        found, errors = rate(pairs, np.stack([won, 1 - won], 1), games, n)
-        inside.append((np.abs(found - true)[1:] <= 1.96 * errors[1:]).mean())
-    assert 0.9 <= np.mean(inside) <= 0.99
 
 
 def test_a_rating_against_known_agents_has_an_interval():
@@ -68,9 +54,7 @@ def test_a_share_of_moves_is_random():
     assert (drawn == RandomPolicy(5)(batch, batch.all_rows)).all()
 
 
-@pytest.mark.parametrize(
-    "name", ["greedy~0.3", "mcts:4~0.1", "cacti-2:main~0.05", "mcts:5~1", "cacti-2:main-mcts:4~0.5"]
-)
+@pytest.mark.parametrize("name", ["greedy~0.3", "mcts:5~1", "cacti-2:main~0.05", "cacti-2:main-mcts:4~0.5"])
 def test_weaker_players_by_name(name):
     game = make("cacti")
     batch = dealt(game, 5, 3)
@@ -84,10 +68,6 @@ def test_weaker_players_by_name(name):
     again = agent(batch, batch.all_rows)
     agent.reseed(batch.all_rows, seeds)
     assert (agent(batch, batch.all_rows) == again).all()
-    with pytest.raises(ValueError, match="unknown agent"):
-        load_agent("greedy~2", game)
-    with pytest.raises(ValueError, match="no field of the benchmark has such a network"):
-        load_agent("cacti-2:unknown", game)
 
 
 @pytest.mark.parametrize("name", tasks())
@@ -98,8 +78,6 @@ def test_a_field_is_of_its_task(name):
     assert (field.members[0].agent, field.members[0].rating) == ("random", 0)
     assert ratings == sorted(ratings)
     assert len(task.members) <= 20
-    others = [agent for agent in task.members[1:] if ":main" not in agent]
-    assert len(others) >= 4
     assert not [agent for agent in task.members if agent.startswith(("network", "ppo"))], (
         "shipped networks change"
     )
@@ -139,14 +117,6 @@ def test_a_score_is_the_same_again_interrupted_and_in_two_processes(tmp_path):
         score("greedy~0.1", "cacti-2", games=300, seed=3, keep=kept, on_finished=stop)
     assert score("greedy~0.1", "cacti-2", games=300, seed=3, keep=kept, processes=2) == whole
     assert score("greedy~0.1", "cacti-2", games=300, seed=4) != whole
-
-
-def test_a_policy_without_a_name_is_scored_too():
-    found = score(GreedyPolicy(1), "cacti-2", games=400)
-    low, high = found.interval
-    (greedy,) = [member.rating for member in field_of("cacti-2").members if member.agent == "greedy"]
-    assert low < greedy < high
-    assert found.agent == "policy"
 
 
 def test_a_member_is_scored_as_if_it_were_unknown():
