@@ -7,7 +7,6 @@ import pickle
 import numpy as np
 import pytest
 from forking import in_children
-from gymnasium.vector import AsyncVectorEnv
 
 from cacti_env import cacti_v0
 from garden_core import Batch, Learner, RandomPolicy, Replay, make
@@ -186,13 +185,3 @@ def test_opponents_have_random_numbers_of_their_own_in_each_child():
     assert [*map(len, children)] == [2, 2]
     learner.reset()
     assert not opponent.seeds
-
-
-def test_gymnasiums_workers_play_different_games():
-    made = [Env("cacti", **SETTINGS) for _ in range(3)]
-    for env in made:
-        env.reset(seed=1)
-    envs = AsyncVectorEnv([lambda env=env: env for env in made], context="fork")
-    shown = np.concatenate([envs.reset()[0] for _ in range(3)])
-    envs.close()
-    assert len(np.unique(shown, axis=0)) == 9
