@@ -135,19 +135,15 @@ def test_games_that_end_before_the_learners_first_decision_are_skipped():
 
 @pytest.mark.parametrize("seat", ["random", 0, 1])
 def test_rows_do_not_depend_on_how_many_there_are(seat):
-    game = Mars()
-    few = Learner(game, 2, ["random", "greedy"], seat=seat)
-    many = Learner(game, 7, ["random", "greedy"], seat=seat)
+    few, many = (Learner(Mars(), rows, ["random", "greedy"], seat=seat) for rows in (2, 7))
     few.reset(3)
     many.reset(3)
     for _ in range(150):
-        np.testing.assert_array_equal(few.observation, many.observation[:2])
         actions = many.action_mask.argmax(1)
         many.step(actions)
         few.step(actions[:2])
-        np.testing.assert_array_equal(few.rewards, many.rewards[:2])
-        np.testing.assert_array_equal(few.seats, many.seats[:2])
-        np.testing.assert_array_equal(few.drawn, many.drawn[:2])
+        for name in ("observation", "rewards", "seats", "drawn"):
+            np.testing.assert_array_equal(getattr(few, name), getattr(many, name)[:2])
 
 
 def test_pool_is_drawn_by_its_weights():
