@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from garden_agents import MCTSAgent, NetworkAgent, load, load_agent
 from garden_agents.games import hints_of
-from garden_agents.networks.architecture import Architecture, new_network
+from garden_agents.networks.architecture import new_network
 from playing import dealt, in_play
+from small_runs import SMALL
 from toys import Nim
 
 from garden_core import Batch, kernels, make
 from mars_env import Mars
 
-SMALL = Architecture("auto", channels=4, hidden=16)
 NAN = np.nan
 CHANCES = [0.6, 0.3, 0.1]
 TO_COME = [0.5, 0.5, -1.0]
@@ -86,26 +86,6 @@ def test_a_teams_score_is_that_so_far_and_what_is_to_come(target, raw):
     searched = agent.values(batch, batch.all_rows).score / game.reward_divisor
     several = batch.action_mask.sum(1) > 1
     np.testing.assert_allclose((searched / (1 + abs(searched)))[several], mean[several], rtol=1e-4)
-
-
-@pytest.mark.parametrize("name", ["mars", "botanicus"])
-def test_a_trained_network_predicts_ends(name):
-    """In the last fifth of its own games, of four players, with points that are hidden until the end."""
-    game = make(name, num_players=4)
-    agent, batch, steps = load(game), dealt(game, 40, autoreset=False), []
-    while not batch.over.all():
-        rows = np.flatnonzero(~batch.over)
-        steps.append((rows, batch.states["decisions"][rows], *agent.values(batch, rows)[::2]))
-        batch.step(agent(batch, rows), rows)
-    end = agent.values(batch, batch.all_rows)
-    rows, decisions, win, margin = map(np.concatenate, zip(*steps, strict=True))
-    np.testing.assert_allclose(win.sum(1), 1, rtol=1e-5)
-    late = decisions > 0.8 * batch.states["decisions"][rows]
-    rows, win, margin = rows[late], win[late], margin[late]
-    assert np.corrcoef(win.ravel(), end.win[rows].ravel())[0, 1] > 0.5
-    error, spread = margin - end.margin[rows], end.margin[rows].std()
-    assert error.std() < 0.7 * spread
-    assert abs(error.mean(0)).max() < 0.2 * spread
 
 
 AGENTS = {"network": "network", "search": "mcts:20", "both": "network-mcts:20"}
