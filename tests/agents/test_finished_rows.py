@@ -11,7 +11,7 @@ from garden_agents.programs import ProgramAgent
 from garden_agents.text import TextAgent
 from garden_agents.training.pool import PastSelf
 
-from garden_core import Batch, GreedyPolicy, Learner, RandomPolicy, make
+from garden_core import Batch, GreedyPolicy, RandomPolicy, make
 from garden_core.batch.policies import ask
 from garden_core.jit import loops
 
@@ -93,12 +93,3 @@ def test_random_play_leaves_a_finished_row_alone():
     assert loops.random_play(*batch.rows, GAME.params, 2, True, np.ones((2, 4), np.uint64)) == 0
     assert batch.states[1].tobytes() == before
     assert batch.states["decisions"].tolist() == [2, 3]
-
-
-def test_a_step_with_autoreset_in_the_next_step_accepts_any_action_of_a_finished_row():
-    learner = Learner(GAME, 1, autoreset="next_step")
-    learner.reset(seed=1)
-    while not (learner.terminated[0] or learner.truncated[0]):
-        learner.step(learner.action_mask.argmax(1))
-    learner.step([GAME.num_actions + 5])
-    assert learner.batch.states["decisions"][0] <= 1
