@@ -2,6 +2,7 @@
 
 import warnings
 
+import numpy as np
 import pytest
 from pig import HOLD, ROLL, Pig
 from variants import each_table, each_variant, has_picture
@@ -49,19 +50,21 @@ def test_illegal_action_can_end_the_game():
 
 
 def test_agents_leave_by_dead_steps():
-    env = pig_env(num_players=3, goal=10)
+    env = pig_env(num_players=3, goal=10, render_mode="ansi")
     play_env(env)
     assert len(env.agents) == 3
-    agent = env.agent_selection
-    with pytest.raises(ValueError, match=f"{agent}'s game is over; its only action is None, not 0"):
-        env.step(0)
     left = []
     while env.agents:
         left.append(env.agent_selection)
+        for value in (0, False, -1, "0", [], np.int64(1)):
+            with pytest.raises(ValueError, match=f"{left[-1]}'s game is over; its only action is None, not"):
+                env.step(value)
         env.step(None)
     assert sorted(left) == env.possible_agents
-    with pytest.raises(RuntimeError, match=r"the game is over for all agents; call reset\(\)"):
-        env.step(None)
+    for call in (env.last, lambda: env.step(None), lambda: env.step(0)):
+        with pytest.raises(RuntimeError, match=r"the game is over for all agents; call reset\(\)"):
+            call()
+    assert env.render()
     env.reset()
     assert env.agents == env.possible_agents
 
