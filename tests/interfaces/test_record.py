@@ -4,7 +4,6 @@ import copy
 import pickle
 import subprocess
 import sys
-import warnings
 
 import gymnasium
 import numpy as np
@@ -161,17 +160,13 @@ def drawing():
 
 
 class Watch:
-    """The arrays of a learner after each step, and its games."""
+    """The arrays of a learner after each step, and the last states of its games."""
 
     def __init__(self, learner):
-        self.learner, self.shown = learner, []
-        self.own = [[] for _ in range(learner.num_envs)]  # its decisions in the present games
-        self.ends = []  # last states and its decisions of the games that are over
+        self.learner, self.shown, self.ends = learner, [], []
 
     def reset(self, seed=None, rows=None):
         self.learner.reset(seed, rows)
-        for row in range(self.learner.num_envs) if rows is None else rows:
-            self.own[row] = []
         self.note()
 
     def note(self):
@@ -185,17 +180,9 @@ class Watch:
         rows = np.flatnonzero(~(learner.terminated | learner.truncated))
         if learner.autoreset != "disabled":
             rows = learner.batch.all_rows
-        actions = [choice(learner.action_mask[row], number + row) for row in rows]
-        passed_over = (learner.terminated | learner.truncated) & (learner.autoreset == "next_step")
-        for row, action in zip(rows.tolist(), actions, strict=True):
-            if not passed_over[row]:
-                self.own[row].append(action)
-        learner.step(np.array(actions), rows)
-        for row in np.flatnonzero(learner.terminated | learner.truncated):
-            if row in rows and self.own[row]:
-                seat = int(learner.final_seats[row])
-                self.ends.append((learner.batch.last_states[row].tobytes(), seat, tuple(self.own[row])))
-                self.own[row] = []
+        learner.step(np.array([choice(learner.action_mask[row], number + row) for row in rows]), rows)
+        over = rows[(learner.terminated | learner.truncated)[rows]]
+        self.ends += [state.tobytes() for state in learner.batch.last_states[over]]
         self.note()
 
 
@@ -218,20 +205,14 @@ def test_the_games_are_the_same_with_and_without(name, options, autoreset, max_s
                 watch.reset(rows=np.flatnonzero(over).tolist())
     assert plain.shown == recorded.shown
     assert plain.ends == recorded.ends
-    recorded_games = []
-    for replay in replays(tmp_path):
-        decisions = [last for _, last in replay.decisions() if last is not None]
-        recorded_games.append((end(replay), decisions, replay.ended))
-    assert [each[0] for each in recorded_games] == [each[0] for each in plain.ends]
-    for (_, decisions, ended), (_, seat, own) in zip(recorded_games, plain.ends, strict=True):
-        assert tuple(action for by, action in decisions if by == seat) == own
-        assert ended in (("running", "terminated", "truncated") if max_steps else ("terminated", "truncated"))
-    assert len(recorded_games) >= 3
-    before = [state.tobytes() for state in recorded.learner.batch.states]
+    whole = replays(tmp_path)
+    assert [end(replay) for replay in whole] == plain.ends  # which holds all decisions
+    assert {replay.ended for replay in whole} <= {"terminated", "truncated", *["running"] * bool(max_steps)}
+    assert len(whole) >= 3
+    before = {state.tobytes() for state in recorded.learner.batch.states}
     recorded.learner.close()
     recorded.learner.close()
-    running = [end(each) for each in replays(tmp_path)[len(recorded_games) :]]
-    assert set(running) <= set(before)
+    assert {end(replay) for replay in replays(tmp_path)[len(whole) :]} <= before
 
 
 def test_an_illegal_action_of_the_learner_is_not_in_the_replay(tmp_path):
@@ -245,18 +226,14 @@ def test_an_illegal_action_of_the_learner_is_not_in_the_replay(tmp_path):
     assert [(end(each), each.ended) for each in replays(tmp_path)] == [(state, "running")]
 
 
-@pytest.mark.parametrize("mode", ["SameStep", "NextStep", "Disabled"])
-def test_many_games_are_recorded(mode, tmp_path):
-    envs = gymnasium.make_vec("garden/Cacti-v0", 3, opponents=POOL, autoreset_mode=mode, record=tmp_path)
+def test_many_games_are_recorded(tmp_path):
+    envs = gymnasium.make_vec("garden/Cacti-v0", 3, opponents=POOL, record=tmp_path)
     _, infos = envs.reset(seed=1)
     ended = 0
-    for _ in range(40):
+    while ended < 4:
         _, _, terminated, _, infos = envs.step(infos["action_mask"].argmax(1))
         ended += terminated.sum()
         assert [each.ended for each in replays(tmp_path)] == ["terminated"] * ended
-        if mode == "Disabled" and terminated.any():
-            _, infos = envs.reset(options={"reset_mask": terminated})
-    assert ended > 3
     envs.close()
     assert {each.ended for each in replays(tmp_path)[ended:]} == {"running"}
 
@@ -320,19 +297,6 @@ def test_decisions_undone_by_an_opponents_error_are_not_recorded(tmp_path):
     assert [end(each) for each in rest] == [
         state for state, done in zip(states, over, strict=True) if not done
     ]
-
-
-def test_positions_that_are_put_in_are_left_out(tmp_path):
-    env = Env(Mars, seat=0, record=tmp_path)
-    env.reset(seed=1)
-    kept = env.learner.batch.states[0].copy()
-    for seed in (2, 3):
-        env.reset(seed=seed)
-        env.learner.batch.set_states([0], [kept])
-        env.step(int(env.action_masks().argmax()))
-        with pytest.warns(UserWarning, match="not recorded") if seed == 2 else warnings.catch_warnings():
-            env.reset()
-    assert not replays(tmp_path)
 
 
 def test_an_episode_that_is_cut_short_is_recorded_as_far_as_it_went(tmp_path):
