@@ -403,6 +403,7 @@ def test_no_network_is_shipped_for_five_players():
         ),
         ("nobody.knows:it", "nobody.knows:it cannot be imported: No module named 'nobody'"),
         ("own_agents:missing", "the module has no 'missing'"),
+        ("own_agents:guiding?last", r"arguments are \?NAME=VALUE"),
         ("runs/nothere", "'runs/nothere': there is no such file or folder"),
         ("bc.pt", r"'bc\.pt': there is no such file or folder; .* module:attribute"),
         ("there/weights.pt", "that is no run's folder or network; .* module:attribute"),
