@@ -464,7 +464,7 @@ def test_a_change_of_an_opponent_is_reported(tmp_path, capsys):
     assert f"{other} changed since the evaluations of this run so far" in resumed(2)
 
 
-def test_networks_are_compared_by_their_games(tmp_path):
+def test_networks_are_compared_by_their_games(tmp_path, monkeypatch):
     run, said = run_in(tmp_path), []
     run.report = said.append
     assert not run._is_weaker(GreedyPolicy(), RandomPolicy())
@@ -473,6 +473,8 @@ def test_networks_are_compared_by_their_games(tmp_path):
     network = NetworkAgent(small_network(), "outcome")
     assert not run._is_weaker(network, network)  # half of the games: the later one is kept
     assert said[-1].endswith("of 400 games")
+    monkeypatch.setattr("garden_agents.training.run_folder.COMPARED_GAMES", 50)
+    assert not run._is_weaker(network, network)  # nor if it is open after all games
 
 
 @pytest.mark.parametrize("compared", [True, False])
