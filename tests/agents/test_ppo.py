@@ -9,6 +9,7 @@ from garden_agents.networks.heads import target_of
 from garden_agents.networks.network_agent import save_network
 from garden_agents.training import credit, ppo
 from garden_agents.training import ppo_update as update
+from garden_agents.training.gpu.self_play import TensorSelfPlay
 from garden_agents.training.pool import OpponentPool
 from garden_agents.training.self_play import SelfPlay
 from garden_agents.training.torch_network import TorchNetwork
@@ -20,11 +21,11 @@ from garden_core import kernels, list_games, make
 from mars_env import Mars
 
 
-def self_play(game, seed=0, **changes):
+def self_play(game, seed=0, kind=SelfPlay, **changes):
     arguments = tiny_ppo(**changes)
     network = TorchNetwork(new_network(game, SMALL, target_of(game)))
     pool = OpponentPool((0.5, 0.5, 0.0), 0)
-    return SelfPlay(game, network, pool, arguments, seed)
+    return kind(game, network, pool, arguments, seed)
 
 
 # --- credit ---
@@ -34,10 +35,12 @@ def self_play(game, seed=0, **changes):
     ("name", "num_players"),
     [(name, n) for name in list_games() for n in (2, 3) if n <= make(name).max_players],
 )
-def test_a_decision_receives_the_rewards_up_to_its_seats_next_one(name, num_players):
+@pytest.mark.parametrize("kind", [SelfPlay, TensorSelfPlay])
+@torch.no_grad()
+def test_a_decision_receives_the_rewards_up_to_its_seats_next_one(kind, name, num_players):
     """Compared with a slow count of the same games."""
     game = shortened(name, 60, num_players=num_players, reward="margin")
-    games, n = self_play(game, rollout=150), num_players
+    games, n = self_play(game, kind=kind, rollout=150), num_players
     batch, decide, step = games.batch, games._decide, games.batch.step
     playing, finished, numbers = [[] for _ in range(batch.num_envs)], [], {}
 
@@ -47,6 +50,7 @@ def test_a_decision_receives_the_rewards_up_to_its_seats_next_one(name, num_play
 
     def noted_step(actions):
         seats = batch.current_player.copy()
+        assert all(games.decisions.actions[number] == actions[row] for row, number in numbers.items())
         step(actions)
         for row, steps in enumerate(playing):
             steps.append((numbers.pop(row, None), seats[row], batch.rewards[row].copy()))
@@ -154,7 +158,6 @@ def test_compiled_losses_agree_with_torch(columns, imitation, entropy):
 
 
 def test_open_decisions_are_carried_over():
-    """With observations and actions; test_tensor_self_play.py compares their rewards."""
     games = self_play(Mars(reward="margin"), rollout=16)
     games.play(with_greedy=False)
     d, features = games.decisions, games.inputs[0]
@@ -231,16 +234,6 @@ def test_rollouts_may_be_too_short_to_learn_from(tmp_path):
     assert float(rows_of(folder / "metrics.csv")[-1]["decisions"]) >= 3
 
 
-class InTensors(SelfPlay):
-    """Self-play on the CPU whose rollouts are tensors."""
-
-    def rollout(self, with_greedy):
-        decisions, inputs, chosen, advantages = super().rollout(with_greedy)
-        tensor = torch.from_numpy
-        columns = credit.Decisions(*map(tensor, decisions))
-        return credit.Rollout(columns, tuple(map(tensor, inputs)), tensor(chosen), tensor(advantages))
-
-
 @pytest.mark.parametrize("name", ["mars", "cacti"])
 def test_torchs_own_operations_train_the_same_network(name, tmp_path, monkeypatch, by_torch):
     """On another device than the CPU training goes by them; here it learns from the same games."""
@@ -252,7 +245,7 @@ def test_torchs_own_operations_train_the_same_network(name, tmp_path, monkeypatc
 
     own = trained("own")
     by_torch()
-    monkeypatch.setattr(ppo, "TensorSelfPlay", InTensors)
+    monkeypatch.setattr(ppo, "TensorSelfPlay", SelfPlay)
     np.testing.assert_allclose(own, trained("torch"), atol=2e-3)
     assert not np.allclose(own, new_network(make(name), SMALL, "seats", 0).parameters, atol=2e-3)
 

@@ -15,7 +15,7 @@ OVER, OPEN, TARGET_FINAL = -1, -2, -3
 
 
 class Decisions(NamedTuple):
-    """Decisions of the current network's seats in chronological order, arrays or tensors.
+    """Decisions of the current network's seats in chronological order, arrays; on a GPU `masks` is a tensor.
 
     The columns of values, rewards and targets are each seat's chance to finish first, then each seat's margin, counted from
     the seat that decides; in cooperative games there is one column, the team's score.
@@ -70,11 +70,11 @@ class Decisions(NamedTuple):
 
 
 class Rollout(NamedTuple):
-    """Decisions to learn from, arrays or tensors.
+    """Decisions to learn from.
 
     Attributes:
         decisions: the decisions.
-        inputs: network inputs of each decision.
+        inputs: network inputs of each decision, arrays; on a GPU tensors.
         chosen: int64 (n,), indexes of the decisions whose rewards until the seat's next decision are complete.
         advantages: float32 (size, columns), of all decisions.
     """

@@ -97,17 +97,17 @@ class OpponentPool:
         self.met[opponent] = True
         self.ahead[opponent] = MEMORY * self.ahead[opponent] + (1 - MEMORY) * result
 
-    def count_game(self, standings: np.ndarray, seat: int, opponents: np.ndarray) -> None:
-        """Record a finished game of the learner in `seat`, by the final standings of all seats.
+    def count_games(self, standings: np.ndarray, opponents: np.ndarray) -> None:
+        """Record finished games of the learner.
 
         Args:
-            standings: int (at least seats,).
-            seat: the learner's seat.
-            opponents: int (seats,), the opponent in each seat, or -1.
+            standings: int32 (N, seats), the final standings.
+            opponents: int (N, seats), the opponent in each seat; -1 for the learner's, and in games without opponents.
         """
-        for other in np.flatnonzero(opponents >= 0):
-            difference = int(standings[seat]) - int(standings[other])
-            self.count(int(opponents[other]), (np.sign(difference) + 1) / 2)
+        seats = (opponents < 0).argmax(1)[:, None]
+        ahead = np.take_along_axis(standings, seats, 1).astype(np.int64) - standings
+        for game, seat in np.argwhere(opponents >= 0):
+            self.count(opponents[game, seat], (np.sign(ahead[game, seat]) + 1) / 2)
 
     @property
     def weights(self) -> np.ndarray:
@@ -211,12 +211,11 @@ class SelfPlayVecEnv(GardenVecEnv):
         if game.cooperative:
             return scores(game, states).min(1) / np.float32(game.reward_divisor)
         standings = loops.by_seat(loops.standings_rows, game, states)
-        outcomes = np.zeros(len(rows), np.float32)
-        for i, row in enumerate(rows):
-            seat = learner.final_seats[row]
+        outcomes, seats = np.zeros(len(rows), np.float32), learner.final_seats[rows]
+        for i, seat in enumerate(seats):
             outcome(standings[i], game.num_players, self._outcome)
             outcomes[i] = self._outcome[seat]
-            drawn = learner.final_drawn[row, : game.num_players].copy()
-            drawn[seat] = -1
-            self.pool.count_game(standings[i], seat, drawn)
+        drawn = learner.final_drawn[rows, : game.num_players]
+        drawn[np.arange(len(rows)), seats] = -1
+        self.pool.count_games(standings, drawn)
         return outcomes

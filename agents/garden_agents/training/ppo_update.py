@@ -79,13 +79,15 @@ class Update:
         """
         a, chosen, sums = self.arguments, rollout.chosen, np.zeros(len(NAMES))
         inputs = minibatch_inputs(rollout, self._advantages(rollout, schedule.outcome))
+        seen = rollout.inputs
+        if self.network.by_torch:
+            inputs, seen = Minibatch(*map(self._there, inputs)), tuple(map(self._there, seen))
         for group in self.optimizer.param_groups:
             group["lr"] = schedule.learning_rate
         parts = max(1, round(len(chosen) / a.minibatch))
         for _ in range(a.epochs):
             for order in np.array_split(rng.permutation(len(chosen)), parts):
-                rows = chosen[torch.from_numpy(order) if self.network.by_torch else order]
-                self._step(rollout, inputs, rows, schedule, sums)
+                self._step(seen, inputs, chosen[order], schedule, sums)
                 check()
         return dict(zip(NAMES, (sums / (a.epochs * len(chosen))).tolist(), strict=True))
 
@@ -96,7 +98,11 @@ class Update:
             loss = compiled_loss(inputs, Schedule(0.0, 0.0, 0.0, 0.0), 1)
             self.network.gradient(rollout.inputs, np.arange(1), loss, np.zeros(len(NAMES)))
 
-    def _advantages(self, rollout: Rollout, share: float) -> Any:
+    def _there(self, array: Any) -> torch.Tensor:
+        """Return an array or tensor as a tensor on the network's device."""
+        return torch.as_tensor(array, device=self.network.device)
+
+    def _advantages(self, rollout: Rollout, share: float) -> np.ndarray:
         """Return the advantages of all decisions, normalized over those to learn from to mean 0 and deviation 1."""
         n, chosen, columns = self.game.num_players, rollout.chosen, rollout.advantages
         if self.game.cooperative:
@@ -108,17 +114,27 @@ class Update:
         return (advantage - mean) / (spread + 1e-8)
 
     def _step(
-        self, rollout: Rollout, inputs: Minibatch, rows: Any, schedule: Schedule, sums: np.ndarray
+        self,
+        seen: tuple[Any, ...],
+        inputs: Minibatch,
+        rows: np.ndarray,
+        schedule: Schedule,
+        sums: np.ndarray,
     ) -> None:
-        """Take one step of the optimizer by the decisions `rows`; add their losses to `sums`."""
+        """Take one step of the optimizer by the decisions `rows`; add their losses to `sums`.
+
+        Args:
+            seen: the network's inputs, arrays; here and in `inputs` tensors if the network learns by torch.
+        """
         network = self.network
         if not network.by_torch:
             loss = compiled_loss(inputs, schedule, len(rows))
-            network.parameters.grad = clip(network.gradient(rollout.inputs, rows, loss, sums), MAX_GRADIENT)
+            network.parameters.grad = clip(network.gradient(seen, rows, loss, sums), MAX_GRADIENT)
         else:
             self.optimizer.zero_grad()
-            chosen = Minibatch(*(tensor[rows] for tensor in inputs))
-            mean, means = torch_loss(*network(tuple(part[rows] for part in rollout.inputs)), chosen, schedule)
+            there = self._there(rows)
+            chosen = Minibatch(*(tensor[there] for tensor in inputs))
+            mean, means = torch_loss(*network(tuple(part[there] for part in seen)), chosen, schedule)
             mean.backward()
             torch.nn.utils.clip_grad_norm_([network.parameters], MAX_GRADIENT)
             sums += means.cpu().numpy() * len(rows)

@@ -1,4 +1,7 @@
-"""Self-play on the CPU: games of the network against itself and a pool, and the decisions to learn from."""
+"""Self-play: games of the network against itself and a pool, and the decisions to learn from.
+
+Games and network are on the CPU; for a GPU see `gpu.self_play`.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ from garden_agents.training.pool import OpponentPool
 from garden_agents.training.ppo_arguments import VALUE_LAMBDA, Arguments
 from garden_agents.training.torch_network import TorchNetwork
 from garden_core.batch.batch import Batch
-from garden_core.batch.policies import GreedyPolicy, ask
+from garden_core.batch.policies import GreedyPolicy, Policy, ask
 from garden_core.game import Game
 from garden_core.jit import loops
 
@@ -45,12 +48,14 @@ class SelfPlay:
         self.game, self.network, self.pool, self.arguments = game, network, pool, arguments
         n, envs = game.num_players, arguments.envs
         self.rng = np.random.default_rng(seed)
-        self.batch = Batch(game, envs)
+        self.batch = Batch(game, envs, device=network.device.type)
         self.batch.reset(seed)
+        self._here = self.batch.target.to_numpy
         self.greedy = GreedyPolicy(seed)
         size = envs * (arguments.rollout + n)
         self.decisions = Decisions.empty(game, size)
-        shapes = [part.shape[1:] for part in network.network.inputs(self.batch.flat[:1])]
+        observation = self._here(self.batch.flat)[:1].copy()
+        shapes = [part.shape[1:] for part in network.network.inputs(observation)]
         self.inputs = tuple(np.zeros((size, *shape), np.float32) for shape in shapes)
         self.count = 0
         self.latest = np.full((envs, n), -1)
@@ -83,13 +88,12 @@ class SelfPlay:
         self._keep_open_decisions()
         batch = self.batch
         for _ in range(self.arguments.rollout):
-            actions = batch.action_mask.argmax(1)
-            deciding = batch.action_mask.sum(1, dtype=np.int64) > 1
-            opponents = self.opponents[batch.all_rows, batch.current_player]
+            actions, deciding = self._look()
+            opponents = self.opponents[batch.all_rows, self._here(batch.current_player)]
             own = np.flatnonzero(deciding & (opponents < 0))
             for opponent in np.unique(opponents[deciding & (opponents >= 0)]):
                 rows = np.flatnonzero(deciding & (opponents == opponent))
-                actions[rows] = ask(self.pool.policies[opponent], batch, rows)
+                actions[rows] = self._ask(self.pool.policies[opponent], rows)
             if len(own):
                 actions[own] = self._decide(own, with_greedy)
             batch.step(actions)
@@ -106,19 +110,38 @@ class SelfPlay:
         advantages(d.next, d.values, d.rewards, self.arguments.gae_lambda, out)
         return np.flatnonzero(d.next != OPEN), out
 
-    def _decide(self, rows: np.ndarray, with_greedy: bool) -> np.ndarray:
-        """Choose the network's actions in `rows`, and add the decisions."""
+    def _look(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return a legal action in each game, int64 (envs,), and whether there are others, bool (envs,)."""
+        mask = self.batch.action_mask
+        return mask.argmax(1), mask.sum(1, dtype=np.int64) > 1
+
+    def _ask(self, opponent: Policy, rows: np.ndarray) -> np.ndarray:
+        """Return an opponent's actions in `rows`, int64 (len(rows),)."""
+        return self._here(ask(opponent, self.batch, rows))
+
+    def _evaluate(self, rows: np.ndarray, new: slice) -> np.ndarray:
+        """Fill inputs, masks, sampled actions and their log probabilities of the decisions `new`; return raw values."""
         batch, d = self.batch, self.decisions
-        new = slice(self.count, self.count + len(rows))
         inputs = tuple(part[new] for part in self.inputs)
         logits, raw = self.network.evaluate(batch.flat[rows], inputs)
         d.masks[new] = batch.action_mask[rows]
         d.actions[new], d.log_probabilities[new] = sample(logits, d.masks[new], self._rng_states, rows)
+        return raw
+
+    def _final_standings(self, rows: np.ndarray) -> np.ndarray:
+        """Return the standings of the finished games of `rows`, int32 (len(rows), seats)."""
+        return loops.by_seat(loops.standings_rows, self.game, self.batch.last_states[rows])
+
+    def _decide(self, rows: np.ndarray, with_greedy: bool) -> np.ndarray:
+        """Choose the network's actions in `rows`, and add the decisions."""
+        batch, d = self.batch, self.decisions
+        new = slice(self.count, self.count + len(rows))
+        raw = self._evaluate(rows, new)
         d.values[new] = raw if self.game.cooperative else chances_and_margins(raw)
-        d.rewards[new], d.paid[new], d.deciders[new] = 0, 0, batch.current_player[rows]
+        d.rewards[new], d.paid[new], d.deciders[new] = 0, 0, self._here(batch.current_player)[rows]
         d.counted[new] = (self.opponents[rows] < 0).all(1) | (self.arguments.pool_share == 1)
         if with_greedy:
-            d.greedy[new] = self.greedy(batch, rows)
+            d.greedy[new] = self._here(self.greedy(batch, rows))
         link(self.latest, self.last, d.next, d.after, rows, d.deciders[new], self.count)
         self.count += len(rows)
         return d.actions[new]
@@ -126,14 +149,14 @@ class SelfPlay:
     def _pay(self) -> None:
         """Add the last step's rewards to the open decisions; draw new opponents where a game ended."""
         batch, d = self.batch, self.decisions
-        over = batch.over
+        over = self._here(batch.terminated) | self._here(batch.truncated)
         ended = np.flatnonzero(over)
         if len(ended):
-            self._standings[ended] = loops.by_seat(loops.standings_rows, self.game, batch.last_states[ended])
+            self._standings[ended] = self._final_standings(ended)
         chains = self.latest, self.last, d.next, d.after, d.deciders
-        pay(*chains, d.rewards, d.paid, batch.rewards, over, self._standings)
+        pay(*chains, d.rewards, d.paid, self._here(batch.rewards), over, self._standings)
         if len(ended):
-            self._count_results(ended)
+            self.pool.count_games(self._standings[ended], self.opponents[ended])
             self._seat_opponents(ended)
 
     def _seat_opponents(self, rows: np.ndarray) -> None:
@@ -145,12 +168,6 @@ class SelfPlay:
             weights = self.pool.weights / self.pool.weights.sum()
             self.opponents[rows] = self.rng.choice(len(weights), (len(rows), n), p=weights)
             self.opponents[rows, self.rng.integers(n, size=len(rows))] = -1
-
-    def _count_results(self, rows: np.ndarray) -> None:
-        """Record finished games against the pool."""
-        for row in rows[(self.opponents[rows] >= 0).any(1)]:
-            seat = int(np.flatnonzero(self.opponents[row] < 0)[0])
-            self.pool.count_game(self._standings[row], seat, self.opponents[row])
 
     def _keep_open_decisions(self) -> None:
         """Drop all decisions but the open ones; value targets are final except at the last decision of each game."""

@@ -1,4 +1,4 @@
-"""Network inputs and outputs as tensors, on a GPU or, for tests, on the CPU."""
+"""Network inputs as tensors, on a GPU or, for tests, on the CPU."""
 
 from __future__ import annotations
 
@@ -55,9 +55,3 @@ class TensorInputs:
         if isinstance(network, BoardNetwork):
             return features.GpuFeatures(network.board)
         return features.GpuFlatFeatures(network.features)
-
-
-def chances_and_margins(raw: torch.Tensor) -> torch.Tensor:
-    """`heads.chances_and_margins` for tensors."""
-    n = raw.shape[1] // 2
-    return torch.cat([raw[:, :n].softmax(1), raw[:, n:] - raw[:, n:].mean(1, keepdim=True)], 1)
