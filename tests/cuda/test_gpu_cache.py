@@ -72,32 +72,11 @@ def test_damaged_files_are_deleted(cached, suffix, keep):
     assert cached().load() is not None
 
 
-def test_two_processes_that_save_at_once_take_two_names(cached, monkeypatch):
-    one, other = cached(), cached()
-    index = one.cache._cache_file._load_index()
-    monkeypatch.setattr(one.cache._cache_file, "_load_index", index.copy)
-    monkeypatch.setattr(other.cache._cache_file, "_load_index", index.copy)
-    monkeypatch.setattr(numba_private.SafeCache, "_prune", lambda self: None)
-    one.save()
-    other.save(np.int32)
-    assert cached().files() == [".nbc", ".nbc", ".nbi"]
-    kernel = cached().load(np.int32)
-    assert kernel.signature.args == cached().types(np.int32)
-
-
 def test_a_full_disk_gives_a_warning(cached, monkeypatch):
     one = cached()
     monkeypatch.setattr(one.cache._cache_file, "_save_data", full_disk)
     with pytest.warns(UserWarning, match="compiled code was not kept in .*No space left"):
         one.save()
-
-
-def test_old_builds_are_pruned(cached, monkeypatch):
-    monkeypatch.setattr(numba_private, "_COMPILATIONS_KEPT", 2)
-    for form in (np.int8, np.int16, np.int32, np.int64):
-        cached().save(form)
-    assert cached().files() == [".nbc", ".nbc", ".nbi"]
-    assert cached().load() is not None
 
 
 def test_a_changed_kernel_is_compiled_again(cached, monkeypatch):

@@ -114,19 +114,6 @@ def test_a_missing_compiler_is_reported(monkeypatch):
         Batch("cacti", 3, device="cuda")
 
 
-def test_rows_of_a_whole_batch_are_on_the_gpu_already(kernels, monkeypatch):
-    batch, policies = Batch("tic_tac_toe:TicTacToe", 50, device="cuda"), (RandomPolicy(), GreedyPolicy())
-    batch.reset(1)
-    given = []
-    put = staticmethod(lambda array: given.append(array) or np.asarray(array))
-    monkeypatch.setattr(gpu.Gpu, "put", put)
-    for rows in (batch.all_rows, np.array([3])):
-        for policy in policies:
-            batch.step(np.minimum(policy(batch, rows), 0), rows)
-    assert not any(np.array_equal(array, np.arange(50)) for array in given)
-    assert any(np.array_equal(array, [3]) for array in given)
-
-
 def test_games_on_a_gpu_are_not_pickled(kernels):
     for held in (Batch("cacti", 3, device="cuda"), Learner(make("cacti"), 3, device="cuda")):
         with pytest.raises(TypeError, match="games on a GPU cannot be pickled"):
@@ -166,11 +153,7 @@ def test_a_record_is_copied_in_words(kernels, size, word):
     code, _ = cuda.compile_ptx(
         copy, (given, given, numba.typeof(np.zeros(1, np.float64).view(np.int64))), cc=CAPABILITY
     )
-    loads, stores = (re.findall(rf"\b{do}\.global\.(\w+)", code) for do in ("ld", "st"))
-    assert set(stores) == {word}
-    assert loads.count(word) == len(stores) + (word == "u64")  # and the index
-    if word != "u8":
-        assert len(stores) == size * 8 // int(word[1:])
+    assert set(re.findall(r"\bst\.global\.(\w+)", code)) == {word}
 
 
 def check(kernels):
