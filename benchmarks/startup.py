@@ -27,8 +27,8 @@ from garden_core.registry import GAMES
 INTERFACES = {"env()": "pettingzoo_env.env(game)", "Batch": "garden_core.Batch(game, 64)"}
 PARTS = ("import", "make", "reset", "step")
 CACHES = ("empty", "warm")
-OFF = ("", "flags", "linking", "cache", "all")
-"""Private parts of Numba to switch off."""
+OFF = ("", "all")
+"""Private interfaces of Numba to switch off."""
 
 FIRST_STEP = """
 import json, time
@@ -58,7 +58,7 @@ class Options:
     games: Annotated[tuple[str, ...], tyro.conf.Positional] = ()
     """names of games; all installed ones if none is given"""
     plain_numba: bool = False
-    """measure the time saved by private parts of Numba instead: `env()` from an empty cache without each of them"""
+    """measure the time saved by private interfaces of Numba instead: `env()` from an empty cache, with and without them"""
     quick: bool = False
     """one run of each kind, as a test of the benchmark; its figures mean nothing"""
     output: Path = RESULTS
@@ -86,7 +86,7 @@ def main(options: Options) -> None:
 
 
 def without_parts(announced: dict[str, EntryPoint], names: tuple[str, ...], options: Options) -> None:
-    """Measure the first step without parts of `garden_core.jit.numba_private`, alternating; print and write the results."""
+    """Measure the first step without `garden_core.jit.numba_private`, alternating; print and write the results."""
     runs = 1 if options.quick else 5
     measurements: list[dict[str, Any]] = []
     for name in names:

@@ -28,7 +28,7 @@ def compiled(function: F) -> F:
     The cache folder is `NUMBA_CACHE_DIR` if set, else `garden-envs/numba` in the user's cache folder. Under
     `NUMBA_DISABLE_JIT=1` the function stays plain Python, in which unsigned integers wrap silently too.
     If its name begins with _, only compiled code can call it, which compiles faster: a call from Python raises TypeError
-    (unless `numba_private` is without "linking").
+    (unless `numba_private` lacks what it needs).
 
     Example:
         >>> from garden_core import compiled

@@ -1,8 +1,7 @@
-"""Numba's private interfaces that compilation uses, in four parts, of which three can be switched off.
+"""Numba's private interfaces that compilation uses.
 
-Numba may change them without notice. A part that lacks something is switched off, with one warning, and `compiled` uses the
-rest, at least plain `njit`. Outdated code and code of another function never run. `GARDEN_PLAIN_NUMBA=flags,linking` switches
-parts off by name, `GARDEN_PLAIN_NUMBA=all` all but the first.
+Numba may change them without notice. If one is missing, `compiled` is plain `njit`, with one warning. Outdated code and code of
+another function never run. With `GARDEN_PLAIN_NUMBA=all` only the first of these is used:
 
 - **names**: random numbers in the names of machine code. Numba counts functions and types from zero in each process, so
   functions that two processes keep in a cache can have one name; where both are loaded, one runs in place of the other
@@ -13,10 +12,9 @@ parts off by name, `GARDEN_PLAIN_NUMBA=all` all but the first.
   for processes that save at the same time. Numba's own cache, the fallback, has one folder per fingerprint and none of this.
 - **linking**: machine code is made at the first call from Python. Numba optimises and compiles every function, and again for
   each function that inlines it. Here a function called by compiled code is stored unoptimised, and one called from Python is
-  linked with all that it reaches and optimised once. Python cannot call functions named with a leading _. Needs "cache".
+  linked with all that it reaches and optimised once. Python cannot call functions named with a leading _.
 
-Mars' first step from an empty cache takes 8.2 s; 9.1 s without flags, 11.7 s without linking, 12.6 s with plain `njit`
-(benchmarks/results/plain-numba.json).
+Mars' first step from an empty cache takes 8.2 s, and 12.6 s with plain `njit` (benchmarks/results/plain-numba.json).
 """
 
 from __future__ import annotations
@@ -50,42 +48,30 @@ CACHE_KEY = "random names"
 """Part of the keys of all caches, so that code with counted names, of an earlier version, is never loaded."""
 
 NEEDED = {
-    "names": {
-        "numba.core.bytecode:FunctionIdentity": "_unique_ids from_function",
-        "numba.core.itanium_mangler:mangle": "",
-    },
-    "flags": {
-        "numba.core.cpu:CPUTargetOptions": "no_cfunc_wrapper no_rewrites _nrt forceinline",
-    },
-    "cache": {
-        "numba.core.caching:FunctionCache": "load_overload save_overload _index_key _impl _cache_file _cache_path _py_func",
-        "numba.core.caching:IndexDataCacheFile": "_save_data _load_index _save_index _data_path _index_name _source_stamp",
-        "numba.core.dispatcher:Dispatcher": "_cache",
-    },
-    "linking": {
-        "numba._dynfunc:make_function": "",
-        "numba.core.base:BaseContext": "get_executable insert_user_function",
-        "numba.core.caching:CompileResultCacheImpl": "reduce rebuild",
-        "numba.core.codegen:JITCPUCodegen": "_engine set_env",
-        "numba.core.codegen:JITCodeLibrary": (
-            "_codegen _ensure_finalized _final_module _finalize_final_module _finalized _get_compiled_object "
-            "_get_module_for_linking _linking_libraries _optimize_final_module _set_compiled_object _shared_module "
-            "enable_object_caching"
-        ),
-        "numba.core.codegen:JitEngine": "_load_defined_symbols get_global_value_address",
-        "numba.core.compiler:CompilerBase": "define_pipelines",
-        "numba.core.compiler:DefaultPassBuilder": "define_nopython_pipeline",
-        "numba.core.compiler:compile_result": "",
-        "numba.core.compiler_lock:global_compiler_lock": "",
-        "numba.core.compiler_machinery:PassManager": "finalize _finalized passes",
-        "numba.core.compiler_machinery:register_pass": "",
-        "numba.core.cpu:CPUTargetOptions": "no_cpython_wrapper",
-        "numba.core.dispatcher:Dispatcher": "_compile_for_args _insert add_overload",
-        "numba.core.environment:lookup_environment": "",
-        "numba.core.typed_passes:NativeLowering": "run_pass",
-    },
+    "numba._dynfunc:make_function": "",
+    "numba.core.base:BaseContext": "get_executable insert_user_function",
+    "numba.core.caching:CompileResultCacheImpl": "reduce rebuild",
+    "numba.core.caching:FunctionCache": "load_overload save_overload _index_key _impl _cache_file _cache_path _py_func",
+    "numba.core.caching:IndexDataCacheFile": "_save_data _load_index _save_index _data_path _index_name _source_stamp",
+    "numba.core.codegen:JITCPUCodegen": "_engine set_env",
+    "numba.core.codegen:JITCodeLibrary": (
+        "_codegen _ensure_finalized _final_module _finalize_final_module _finalized _get_compiled_object "
+        "_get_module_for_linking _linking_libraries _optimize_final_module _set_compiled_object _shared_module "
+        "enable_object_caching"
+    ),
+    "numba.core.codegen:JitEngine": "_load_defined_symbols get_global_value_address",
+    "numba.core.compiler:CompilerBase": "define_pipelines",
+    "numba.core.compiler:DefaultPassBuilder": "define_nopython_pipeline",
+    "numba.core.compiler:compile_result": "",
+    "numba.core.compiler_lock:global_compiler_lock": "",
+    "numba.core.compiler_machinery:PassManager": "finalize _finalized passes",
+    "numba.core.compiler_machinery:register_pass": "",
+    "numba.core.cpu:CPUTargetOptions": "no_cfunc_wrapper no_cpython_wrapper no_rewrites _nrt forceinline",
+    "numba.core.dispatcher:Dispatcher": "_cache _compile_for_args _insert add_overload",
+    "numba.core.environment:lookup_environment": "",
+    "numba.core.typed_passes:NativeLowering": "run_pass",
 }
-"""The names that each part needs, by "module:name"; for a class, its members."""
+"""The names that are needed besides those of `_name_at_random`, by "module:name"; for a class, its members."""
 
 
 class _Missing:
@@ -104,10 +90,10 @@ def _find(place: str) -> Any:
         return _Missing
 
 
-def missing(part: str) -> list[str]:
-    """Return the names that a part needs and this version of Numba lacks."""
+def missing() -> list[str]:
+    """Return the needed names that this version of Numba lacks."""
     absent = []
-    for place, members in NEEDED[part].items():
+    for place, members in NEEDED.items():
         holder = _find(place)
         if holder is _Missing:
             absent.append(place)
@@ -120,46 +106,35 @@ def missing(part: str) -> list[str]:
     return absent
 
 
-def _used() -> set[str]:
-    """Return the parts that are complete and not switched off."""
-    if not JIT:
-        return set()
-    off = set(filter(None, os.environ.get("GARDEN_PLAIN_NUMBA", "").split(",")))
-    parts = [part for part in NEEDED if part != "names"]
-    if unknown := off - {"all", *parts}:
-        raise ValueError(
-            f"GARDEN_PLAIN_NUMBA must name {', '.join(parts)} or all, not {', '.join(sorted(unknown))}"
-        )
-    used = {"names"} if "all" in off else NEEDED.keys() - off
-    gone = {part: names for part in sorted(used) if (names := missing(part))}
-    if "names" not in gone and not _name_at_random():
-        gone["names"] = ["unique numbers of functions"]
-    if gone:
-        words = "; ".join(f"{part} ({', '.join(names)})" for part, names in gone.items())
-        slower = "every process compiles all code again" if "names" in gone else "first steps take longer"
+def _used() -> tuple[bool, bool]:
+    """Return whether names are random, and whether all else is used; warn about what is missing."""
+    plain = bool(os.environ.get("GARDEN_PLAIN_NUMBA"))
+    named, gone = _name_at_random(), [] if plain else missing()
+    if gone or not named:
+        words = ", ".join([*gone, *["unique numbers of functions"] * (not named)])
+        slower = "first steps take longer" if named else "every process compiles all code again"
         warnings.warn(
-            f"garden-envs goes on without parts of Numba {numba.__version__} that are missing: {words}. "
+            f"garden-envs goes on without private interfaces of Numba {numba.__version__}, as some are missing: {words}. "
             f"Results are the same; {slower}.",
             stacklevel=2,
         )
-    used -= gone.keys()
-    if "names" not in used:
-        used -= {"cache"}
-    return used if "cache" in used else used - {"linking"}
+    return named, named and not plain and not gone
 
 
 def _name_at_random() -> bool:
     """Have Numba number functions at random, instead of counting them; return whether their names contain the numbers."""
     identity = _find("numba.core.bytecode:FunctionIdentity")
     mangle = _find("numba.core.itanium_mangler:mangle")
+    if _Missing in (identity, mangle):
+        return False
     # from the system, so that they differ after a fork
     identity._unique_ids = iter(lambda: secrets.randbits(63), None)
     number = identity.from_function(missing).unique_id
     return number > 2**32 and mangle("", (), uid=1) != mangle("", (), uid=2)
 
 
-USED = _used()
-"""The parts in use."""
+NAMED, PRIVATE = _used() if JIT else (False, False)
+"""Whether names are random, without which nothing is cached; and whether all other private interfaces are used."""
 
 make_function: Any = _find("numba._dynfunc:make_function")
 CompileResultCacheImpl: Any = _find("numba.core.caching:CompileResultCacheImpl")
@@ -180,12 +155,10 @@ NativeLowering: Any = _find("numba.core.typed_passes:NativeLowering")
 
 def compile_later(function: Callable[..., Any], options: dict[str, Any], inline: bool) -> Any:
     """Return Numba's dispatcher of a function; with `inline`, compiled callers inline it."""
-    if inline and "flags" in USED:
-        options = {**options, "forceinline": True}
-    if "linking" not in USED:
+    if not PRIVATE:
         return numba.njit(**options)(function)
     private = function.__name__.startswith("_")
-    dispatcher: Any = numba.njit(no_cpython_wrapper=private, **options)(function)
+    dispatcher: Any = numba.njit(no_cpython_wrapper=private, forceinline=inline, **options)(function)
 
     def compile_for_args(*args: Any, **kwargs: Any) -> Any:
         if private:
@@ -349,12 +322,9 @@ class _Compiler(CompilerBase):
 
 def flags() -> dict[str, Any]:
     """Return the private options of all compiled functions."""
-    options: dict[str, Any] = {}
-    if "flags" in USED:
-        options |= {"no_cfunc_wrapper": True, "no_rewrites": True, "_nrt": False}
-    if "linking" in USED:
-        options["pipeline_class"] = _Compiler
-    return options
+    if not PRIVATE:
+        return {}
+    return {"no_cfunc_wrapper": True, "no_rewrites": True, "_nrt": False, "pipeline_class": _Compiler}
 
 
 # --- cache ---
@@ -362,9 +332,9 @@ def flags() -> dict[str, Any]:
 
 def keep(dispatcher: Any, folder: str) -> None:
     """Cache a function in a folder: with our cache, or with Numba's in a folder for its fingerprint."""
-    if "names" not in USED:
+    if not NAMED:
         return
-    if "cache" in USED:
+    if PRIVATE:
         use_cache(dispatcher, _Cache, numba.config, folder)
         return
 
@@ -521,9 +491,7 @@ class SafeCache:
 class _Cache(SafeCache, FunctionCache):
     """Numba's cache of one function, keyed by all that the function compiles, not by its file and line."""
 
-    if "linking" in USED:
-        _impl_class = _CacheImpl
-
+    _impl_class = _CacheImpl
     file_class = _CacheFile
 
     def _index_key(self, sig: Any, codegen: Any) -> Any:

@@ -163,7 +163,7 @@ value = [*points(game), int(out[0]), mine.total(3)]
 
 @pytest.fixture(params=["", "all"], ids=["", "plain Numba"])
 def any_numba(request, monkeypatch):
-    """Numba's private parts, all used or all switched off."""
+    """Numba's private interfaces, all used or all switched off."""
     monkeypatch.setenv("GARDEN_PLAIN_NUMBA", request.param)
 
 

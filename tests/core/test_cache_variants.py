@@ -85,9 +85,8 @@ def test_eight_variants(tmp_path, alike):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("off", ["flags", "linking", "cache", "all"])
-def test_two_variants_without_private_parts_of_numba(tmp_path, off):
-    folder = Folder(tmp_path, GARDEN_PLAIN_NUMBA=off)
+def test_two_variants_by_plain_numba(tmp_path):
+    folder = Folder(tmp_path, GARDEN_PLAIN_NUMBA="all")
     folder.check(ALL, folder.variants(2, alike=False, seed=2), alone=True)
 
 
