@@ -17,19 +17,27 @@ def small_network(seed=0):
 
 
 def test_pool_draws_past_selves_once_there_are_some():
-    agents, network = [RandomPolicy(1), RandomPolicy(2)], small_network()
-    pool = OpponentPool((0.1, 0.2, 0.3), 2, agents, 0.4)
-    assert pool.policies[2:4] == pool.opponents[2:4] == agents
-    np.testing.assert_allclose(pool.weights, [0.4, 0.2, 0.2, 0.2, 0, 0])
+    pool = OpponentPool((0.2, 0.3, 0.5), 2)
+    np.testing.assert_allclose(pool.weights, [0.7, 0.3, 0, 0])
+    network = small_network()
     pool.freeze(network)
+    np.testing.assert_allclose(pool.weights, [0.2, 0.3, 0.5, 0])
     network.parameters += 1
     assert (pool.networks[0].parameters != network.parameters).all(), "a past self does not learn"
     pool.freeze(network)
-    np.testing.assert_allclose(pool.weights, [0.1, 0.2, 0.2, 0.2, 0.15, 0.15])
+    np.testing.assert_allclose(pool.weights, [0.2, 0.3, 0.25, 0.25])
+
+
+def test_pool_can_have_other_agents():
+    agents = [RandomPolicy(1), RandomPolicy(2)]
+    pool = OpponentPool((0.25, 0.5, 0.75), 2, agents)
+    assert pool.policies[2:4] == pool.opponents[2:4] == agents
+    np.testing.assert_allclose(pool.weights, [1, 0.5, 0.5, 0.5, 0, 0])
+    pool.freeze(small_network())
     for _ in range(200):
         pool.count(3, 1.0)
     among = np.array([0.3, 0.05]) / 0.35  # an agent that was beaten always is drawn seldom
-    np.testing.assert_allclose(pool.weights, [0.1, 0.2, *0.4 * among, 0.15, 0.15], atol=0.02)
+    np.testing.assert_allclose(pool.weights, [0.25, 0.5, *among, 0.75, 0], atol=0.05)
     assert pool.rates() == {"agents": pytest.approx(1, abs=0.02)}
 
 

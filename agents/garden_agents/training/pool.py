@@ -56,18 +56,11 @@ class OpponentPool:
     Args:
         shares: weights of random, greedy and past selves in the draws. Until there is a past self, random has its weight too.
         size: largest number of past selves.
-        agents: the other agents.
-        agents_share: weight of the other agents together.
+        agents: the other agents; together they have the weight 1.
     """
 
-    def __init__(
-        self,
-        shares: tuple[float, float, float],
-        size: int,
-        agents: Sequence[Policy] = (),
-        agents_share: float = 1.0,
-    ) -> None:
-        self.shares, self.agents_share = shares, agents_share
+    def __init__(self, shares: tuple[float, float, float], size: int, agents: Sequence[Policy] = ()) -> None:
+        self.shares = shares
         self.selves = [PastSelf(seed) for seed in range(size)]
         self.opponents: list[Opponent] = ["random", "greedy", *agents, *self.selves]
         self.policies: list[Policy] = [RandomPolicy(), GreedyPolicy(), *agents, *self.selves]
@@ -117,7 +110,7 @@ class OpponentPool:
         weights[:2] = random, greedy
         if not self.frozen:
             weights[0] += own
-        for group, share in ((self._agents, self.agents_share), (self._frozen, own)):
+        for group, share in ((self._agents, 1.0), (self._frozen, own)):
             hard = (1 - self.ahead[group]) ** 2 + 0.05
             weights[group] = share * hard / max(hard.sum(), 0.05)
         return weights

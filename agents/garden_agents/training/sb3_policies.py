@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from sb3_contrib.common.maskable.distributions import MaskableDistribution
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from torch import nn
 
@@ -17,7 +16,7 @@ _LOWEST = -1e7  # lowest logit of a legal action; lower ones are clamped, so tha
 
 
 class NetworkPolicy(MaskableActorCriticPolicy):
-    """A policy that is a network of this project; masks are applied once, where sb3-contrib does it three times.
+    """A policy in training that is a network of this project; masks are applied once, where sb3-contrib does it three times.
 
     Args:
         network: the network to train; its one value predicts the reward.
@@ -34,9 +33,6 @@ class NetworkPolicy(MaskableActorCriticPolicy):
         self.weights = nn.Parameter(torch.from_numpy(self.network.parameters))
         self.optimizer = self.optimizer_class([self.weights], lr=lr_schedule(1), **self.optimizer_kwargs)
 
-    def _get_constructor_parameters(self) -> dict[str, Any]:
-        return super()._get_constructor_parameters() | {"network": self.network}
-
     def logits_and_values(
         self, observation: torch.Tensor, mask: np.ndarray | torch.Tensor | None
     ) -> tuple[torch.Tensor, torch.Tensor]:
@@ -51,9 +47,9 @@ class NetworkPolicy(MaskableActorCriticPolicy):
     def forward(
         self, obs: torch.Tensor, deterministic: bool = False, action_masks: np.ndarray | None = None
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Return actions, values and the actions' log probabilities."""
+        """Return sampled actions, values and the actions' log probabilities."""
         logits, values = self.logits_and_values(obs, action_masks)
-        actions = logits.argmax(1) if deterministic else _sample(logits)
+        actions = _sample(logits)
         return actions, values, _chosen(logits.log_softmax(1), actions)
 
     def evaluate_actions(
@@ -64,12 +60,6 @@ class NetworkPolicy(MaskableActorCriticPolicy):
         log_probabilities = logits.log_softmax(1)
         entropy = -(logits.softmax(1) * log_probabilities).sum(1)
         return values, _chosen(log_probabilities, actions), entropy
-
-    def get_distribution(
-        self, obs: torch.Tensor, action_masks: np.ndarray | None = None
-    ) -> MaskableDistribution:
-        """Return the distribution of the actions."""
-        return self.action_dist.proba_distribution(self.logits_and_values(obs, action_masks)[0])
 
     def predict_values(self, obs: torch.Tensor) -> torch.Tensor:
         """Return values (N, 1)."""

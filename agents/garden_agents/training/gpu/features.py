@@ -1,14 +1,19 @@
-"""Features on a GPU, one thread per observation: per cell of a board, or of games without one."""
+"""Network inputs on a GPU. Features take one thread per observation: per cell of a board, or of games without one."""
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import torch
 
 from garden_agents.games import Board, Features
-from garden_agents.networks.board_features import fill_one, scale
+from garden_agents.networks.board_features import COUNT_SCALE, fill_one, scale
+from garden_agents.networks.board_network import BoardNetwork
+from garden_agents.networks.flat_network import FlatNetwork
+from garden_agents.networks.network import Network
 from garden_core.batch.gpu.kernels import cuda, kernel
 from garden_core.batch.gpu.target import THREADS, launch, put, striped
 from garden_core.jit import compiled
@@ -82,3 +87,22 @@ class GpuFlatFeatures:
     def __call__(self, observation: Any, out: Any) -> None:
         """Fill `out`, float32 (N, num), from observations int8 (N, observation size)."""
         launch(self._fill, observation.shape[0], put(observation), self._params, put(out))
+
+
+def reader(network: Network) -> Callable[[torch.Tensor], tuple[torch.Tensor, ...]]:
+    """Return a function that returns `Network.inputs` of observations, int8 (N, observation size), on the GPU."""
+
+    def features(observation: torch.Tensor, fill: Any, *shape: int) -> torch.Tensor:
+        out = torch.empty((len(observation), *shape), device=observation.device)
+        fill(observation, out)
+        return out
+
+    if isinstance(network, BoardNetwork):
+        fill, shape = GpuFeatures(network.board), (network.cells, network.features)
+        split = network.split
+        return lambda seen: (features(seen, fill, *shape), seen[:, split:] * COUNT_SCALE)
+    assert isinstance(network, FlatNetwork)
+    if network.features is None:
+        return lambda seen: (seen.float(),)
+    flat, num = GpuFlatFeatures(network.features), network.features.num
+    return lambda seen: (features(seen, flat, num),)

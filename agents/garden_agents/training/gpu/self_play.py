@@ -5,15 +5,15 @@ What is small, such as actions, values and rewards, is copied to the CPU, where 
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
 import torch
 
 from garden_agents.networks.network import Network
-from garden_agents.networks.tensors import ILLEGAL, forward
+from garden_agents.networks.tensors import ILLEGAL, forward, inputs
 from garden_agents.training.credit import Rollout
-from garden_agents.training.gpu.tensors import TensorInputs, as_tensor
 from garden_agents.training.pool import OpponentPool, PastSelf
 from garden_agents.training.ppo_arguments import Arguments
 from garden_agents.training.self_play import SelfPlay
@@ -30,8 +30,14 @@ class TensorSelfPlay(SelfPlay):
     ) -> None:
         super().__init__(game, network, pool, arguments, seed)
         self.generator = torch.Generator(network.device).manual_seed(seed)
-        self.read = TensorInputs(network.network)
-        self._observation, self._mask = map(as_tensor, (self.batch.flat, self.batch.action_mask))
+        self._observation, self._mask = (
+            torch.as_tensor(part, device=network.device) for part in (self.batch.flat, self.batch.action_mask)
+        )
+        self._read: Any = functools.partial(inputs, network.network)
+        if self._observation.is_cuda:
+            from garden_agents.training.gpu.features import reader  # loads numba.cuda
+
+            self._read = reader(network.network)
         self._finals = self.batch.target.zeros((arguments.envs, game.max_players), np.int32)
         self._parameters: dict[Policy, tuple[Network, torch.Tensor]] = {}
         """Networks of past selves, and their parameters on the device."""
@@ -47,7 +53,7 @@ class TensorSelfPlay(SelfPlay):
         return super().rollout(with_greedy)
 
     def _look(self) -> tuple[np.ndarray, np.ndarray]:
-        self._seen = self.read(self._observation)
+        self._seen = self._read(self._observation)
         legal = self._mask.int()
         return legal.argmax(1).cpu().numpy(), (legal.sum(1) > 1).cpu().numpy()
 
