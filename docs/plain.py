@@ -21,7 +21,7 @@ LONGEST = {
     "own-model.md": 138,
     "train.md": 120,
     "exploit.md": 40,
-    "compare.md": 97,
+    "compare.md": 98,
     "play.md": 66,
     "programs.md": 61,
     "language-models.md": 80,

@@ -89,7 +89,9 @@ def completed(rules: Any, game: Any) -> Kernels:
         raise TypeError(f"{place}: the rules of {game.__name__} lack {', '.join(lacking)}")
     for name, function in zip(Kernels._fields, functions, strict=True):
         if JIT and not hasattr(function, "py_func"):
-            raise TypeError(f"{name} of {game.__name__} is not compiled: decorate it with garden_core.compiled")
+            raise TypeError(
+                f"{name} of {game.__name__} is not compiled: decorate it with garden_core.compiled"
+            )
     return Kernels._make(functions)
 
 

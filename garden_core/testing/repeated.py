@@ -23,7 +23,7 @@ _REWARD_FIELDS = ("rewards", "tally", "paid")
 
 
 def check_deal(game: Game, one: Played) -> None:
-    unused = "spare", (game.state_dtype.names or ())[-1]
+    unused = "spare", "variant", (game.state_dtype.names or ())[-1]  # a variant is set before the deal
     for fill in (0xA5, 0xFF):
         states = game.new_states(1)
         states.view(np.uint8)[:] = fill

@@ -149,7 +149,9 @@ def ratings_table(ratings: Sequence[Rating]) -> str:
     lines = [f"{'agent':<{width}}  rating  95 %     on Elo's scale, {zero(ratings)} = 0"]
     for r in ratings:
         line = f"{r.agent:<{width}} {round(r.rating):>7} {f'± {r.uncertainty:.0f}':>8}"
-        lines.append(line + f"  {r.bound}: it won {'no' if r.bound == 'at most' else 'every'} game" * bool(r.bound))
+        lines.append(
+            line + f"  {r.bound}: it won {'no' if r.bound == 'at most' else 'every'} game" * bool(r.bound)
+        )
     return "\n".join(lines)
 
 
