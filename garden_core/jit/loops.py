@@ -63,12 +63,12 @@ def refresh(states, params, row, observations, masks):
 
     In a finished game the seat of the last `current_player` observes.
     """
-    state = states[row]
+    state, own = states[row], params[states[row].variant]
     if state.terminated or state.truncated:
         masks[row, :] = 1
     else:
-        kernels.legal_actions(state, params[state.variant], masks[row])
-    kernels.observe(state, params[state.variant], np.int64(state.current_player), observations[row])
+        kernels.legal_actions(state, own, masks[row])
+    kernels.observe(state, own, np.int64(state.current_player), observations[row])
 
 
 @inlined
@@ -267,13 +267,13 @@ def play_at_random(rows, params, row, with_observation, rng_state):
 
     Nothing happens in a row whose game was over before.
     """
-    state = rows.states[row]
-    n = kernels.legal_actions(state, params[state.variant], rows.masks[row])
+    state, own = rows.states[row], params[rows.states[row].variant]
+    n = kernels.legal_actions(state, own, rows.masks[row])
     if n == 0:
         return False
     if with_observation:
-        kernels.observe(state, params[state.variant], np.int64(state.current_player), rows.observations[row])
-    kernels.apply_action(state, params[state.variant], nth_legal(rows.masks[row], bounded(rng_state, n)))
+        kernels.observe(state, own, np.int64(state.current_player), rows.observations[row])
+    kernels.apply_action(state, own, nth_legal(rows.masks[row], bounded(rng_state, n)))
     if not (state.terminated or state.truncated):
         return False
     rows.episodes[row] += np.uint64(1)
