@@ -22,7 +22,7 @@ import tyro
 from garden_agents.plots import COLOURS, plot
 
 from benchmarks.common import RESULTS, OtherCores, save, spread
-from garden_core.registry import GAMES
+from garden_core.plugins import GAMES
 
 INTERFACES = {"env()": "pettingzoo_env.env(game)", "Batch": "garden_core.Batch(game, 64)"}
 PARTS = ("import", "make", "reset", "step")

@@ -13,6 +13,8 @@ from typing import Any
 
 from garden_core.checks import one_line, short
 
+GAMES = "garden_core.games"
+"""Entry-point group of games."""
 AGENTS = "garden_core.agents"
 """Entry-point group of functions `load_agent(name, game, seed) -> policy`, which raise ValueError for unknown names."""
 

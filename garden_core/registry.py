@@ -12,10 +12,8 @@ from garden_core.checks import short
 from garden_core.errors import UntrustedError
 from garden_core.files.data import DataFile
 from garden_core.game import Game
-from garden_core.plugins import INSTALL, imported
+from garden_core.plugins import GAMES, INSTALL, imported
 
-GAMES = "garden_core.games"
-"""Entry-point group of games."""
 GameClass = type[Game] | str
 """A Game class, or the name by which `game_class` finds one."""
 AnyGame = Game | GameClass

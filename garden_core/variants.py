@@ -8,6 +8,7 @@ from importlib.metadata import entry_points
 from typing import Any
 
 from garden_core.jit.kernels import Kernels
+from garden_core.plugins import GAMES
 
 _DECLARED = ("labels", "action_parts", "observation_parts", "observation_shape")
 """What declares actions and observations."""
@@ -23,13 +24,13 @@ def complete_variant(kind: Any, base: Any) -> None:
         base: the game, the nearest complete one among its base classes.
 
     Raises:
-        TypeError: if the class has no name or no docstring of its own, or changes `points` alone where the game has other
-            rules that count points.
+        TypeError: if the class has no name of its own, or that of an installed game, or no docstring, or changes `points` alone
+            where the game has other rules that count points.
     """
     own, name = vars(kind), kind.__name__
     if kind.rules == base.rules:
         return
-    taken = {point.name for point in entry_points(group="garden_core.games")} | {base.name}
+    taken = {point.name for point in entry_points(group=GAMES)} | {base.name}
     if "name" not in own or kind.name in taken:
         raise TypeError(
             f"{name} changes rules of {base.name}: give it a name of its own, as networks and files name their game; taken are "

@@ -205,7 +205,7 @@ def test_no_module_imports_a_private_name_of_another(name):
 TYPED_ONCE = {
     "garden-replay-1": "garden_core.files.formats",
     "garden-dataset-1": "garden_core.recorded.dataset",
-    "garden_core.games": "garden_core.registry",
+    "garden_core.games": "garden_core.plugins",
     "one for all seats": "garden_agents.matches.pairs",
     "config.toml": "garden_agents.report.run_files",
     "metrics.csv": "garden_agents.report.run_files",
