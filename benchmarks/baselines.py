@@ -263,7 +263,7 @@ def _over_decisions(axes: Any, what: str) -> None:
     axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axes.xaxis.set_major_formatter(EngFormatter(sep=" "))
     axes.xaxis.set_minor_locator(NullLocator())
-    axes.legend(loc="best", frameon=True)
+    axes.figure.legend(loc="outside lower center", ncols=3)
 
 
 def main(arguments: Arguments) -> None:

@@ -142,8 +142,14 @@ def rated(strengths, n, games, rng, spread=0.0):
         performance = np.take_along_axis(performance, seated, axis=1) + rng.gumbel(size=(games, n))
         placed = (performance[:, None, :] > performance[:, :, None]).sum(axis=2)
         shares = group_of(names, seated, placed, placed, np.full(games, -1)).shares
-        won[names] = shares.mean(axis=(0, 1)), independent_games(shares)
-    return sorted(rate_set(range(len(strengths)), won, n), key=lambda rating: rating.agent), won
+        won[tuple(map(called, names))] = shares.mean(axis=(0, 1)), independent_games(shares)
+    ratings = rate_set([called(number) for number in range(len(strengths))], won, n)
+    return sorted(ratings, key=lambda rating: (rating.agent != "random", rating.agent)), won
+
+
+def called(number):
+    """The first one is `random`, from which ratings count; otherwise it is the one that happens to be the lowest."""
+    return f"agent {number}" if number else "random"
 
 
 def test_ratings_of_line_ups_find_strengths():

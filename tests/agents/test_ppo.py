@@ -254,7 +254,9 @@ def test_separate_values_are_not_read_from_other_layers(tmp_path):
     game, separate = make("cacti"), Architecture("flat", hidden=8, separate_values=True)
     path = tmp_path / "first.safetensors"
     save_network(path, game, new_network(game, separate, "seats"), separate, "seats", {})
-    with pytest.raises(ValueError, match="another architecture: to start from it, add --separate-values"):
+    with pytest.raises(
+        ValueError, match=r"another architecture: to start from it, add --channels 32 --separate-values"
+    ):
         ppo.train(tiny_ppo(game="cacti", network="flat", hidden=8, start=path, run=tmp_path / "run"))
 
 
