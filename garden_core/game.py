@@ -29,6 +29,15 @@ from garden_core.variants import check_attached, complete_variant, is_variant
 _VALUES = re.compile(r"(≥|>=) ?-?\d+|-?\d+ ?(…|\.\.\.) ?-?\d+|-?\d+(, ?-?\d+)*")
 
 
+@functools.cache  # games make their parts anew whenever they are asked for
+def _bounds(values: str) -> tuple[float, float] | None:
+    """Return the lowest and the highest of a part's values, None if they are not written as `Part.values` says."""
+    numbers = [float(number) for number in re.findall(r"-?\d+", values)]
+    if not _VALUES.fullmatch(values) or numbers != sorted(numbers):
+        return None
+    return numbers[0], np.inf if values[0] in "≥>" else numbers[-1]
+
+
 @dataclass(frozen=True)
 class Part:
     """A range of observation entries, or of actions, that have one meaning.
@@ -65,13 +74,12 @@ class Part:
     @property
     def bounds(self) -> tuple[float, float]:
         """The lowest and the highest of `values`; infinity if these have only a lower bound."""
-        numbers = [float(number) for number in re.findall(r"-?\d+", self.values)]
-        if not _VALUES.fullmatch(self.values) or numbers != sorted(numbers):
+        if (bounds := _bounds(self.values)) is None:
             raise ValueError(
                 f"the values of part {short(self.name)} must be written like '0, 1' or '0 … 5' or '≥ 0', in ascending order, "
                 f"not {short(self.values)}"
             )
-        return numbers[0], np.inf if self.values[0] in "≥>" else numbers[-1]
+        return bounds
 
 
 def _slices(parts: Sequence[Part]) -> dict[str, slice]:

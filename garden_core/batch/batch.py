@@ -196,12 +196,15 @@ class Batch:
         Raises:
             ValueError: in a batch of several variants, in which each row has a game of its own.
         """
+        self._require_one_variant()
+        return self._first
+
+    def _require_one_variant(self) -> None:
         if len(self.games) > 1:
             raise ValueError(
                 f"this batch plays {len(self.games)} variants of {self._first.name}, so there is no game of all rows: use "
                 "batch.games[batch.variant[row]]; what needs one game cannot play here"
             )
-        return self._first
 
     @property
     def variant(self) -> np.ndarray:
@@ -263,7 +266,7 @@ class Batch:
         """
         require_reset(self.dealt, "a policy")
         if not any_variant:
-            assert self.game is not None
+            self._require_one_variant()
         rows = self.chosen(rows, "asked")
         if (first := self.target.first_over(self.rows, rows)) >= 0:
             raise ValueError(f"row {rows[first]}: the game is over, so there is no action to choose")

@@ -47,7 +47,7 @@ def test_a_page_with_estimates(saved, tmp_path):
 def test_a_film_and_a_picture(saved, tmp_path):
     film, picture = tmp_path / "game.gif", tmp_path / "end.png"
     printed, _ = garden_here("replay --width 200 --dark --film", film, "--picture", picture, saved[0])
-    assert len(printed.splitlines()) == 4, "no moves, which nobody asked for"
+    assert len(printed.splitlines()) == 4, "moves are printed only without a page, film or picture"
     for file in (film, picture):
         with Image.open(file) as image:
             assert image.width == 200

@@ -144,7 +144,7 @@ def test_what_needs_one_game_is_refused():
         Batch(MARS, N, variants=[0, 6])
     batch.reset(SEED)
     with pytest.raises(ValueError, match="plays 6 variants of mars, so there is no game of all rows"):
-        batch.game  # noqa: B018
+        str(batch.game)
     with pytest.raises(ValueError, match="player must be 0 to 4, and a seat of the row's game, not 4"):
         batch.observe(4)
     with pytest.raises(ValueError, match="an opponent is 'random', 'greedy' or a callable, not 'network'"):
