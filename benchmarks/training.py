@@ -59,7 +59,7 @@ class Own:
         )
         game = make(name, reward="margin")
         self.training = ppo.Training(folder, arguments, game)
-        self.games = SelfPlay(game, self.training.torch_network, self.training.pool, arguments, 0)
+        self.games = SelfPlay([game], self.training.torch_network, self.training.pool, arguments, 0)
         self.spent: defaultdict[str, float] = defaultdict(float)
         for part, (path, function) in PARTS.items():
             self._time(part, path, function)

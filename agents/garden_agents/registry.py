@@ -55,7 +55,7 @@ def make_game(
     Raises:
         ValueError, TypeError: as `garden_core.make`.
     """
-    values = {key: _value(text) for key, text in options.items()}
+    values = {key: value_of(text) for key, text in options.items()}
     if num_players is not None:
         values["num_players"] = num_players
     if data_files is not None:
@@ -85,7 +85,7 @@ def _is_network(path: Path) -> bool:
     return isfile(path / NETWORK) or (path.suffix in (SUFFIX, ONNX) and isfile(path))
 
 
-def _value(text: str) -> object:
+def value_of(text: str) -> object:
     """Return the JSON value of a text, for which true, false and null can be capitalised; the text itself if it is no JSON."""
     for json_text in (text, text.lower()) if text.lower() in ("true", "false", "null") else (text,):
         with contextlib.suppress(ValueError, RecursionError):  # also an integer of thousands of digits
@@ -111,7 +111,7 @@ def arguments_of(name: str) -> dict[str, Any]:
         raise ValueError(
             f"agent {short(name)}: arguments are ?NAME=VALUE, and further ones &NAME=VALUE; a value with & is in quotes"
         )
-    arguments = {key: _value(value) for key, _, value in pairs}
+    arguments = {key: value_of(value) for key, _, value in pairs}
     if len(arguments) < len(pairs):
         raise ValueError(f"agent {short(name)}: an argument is repeated")
     return arguments

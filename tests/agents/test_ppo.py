@@ -21,26 +21,28 @@ from garden_core import kernels, list_games, make
 from mars_env import Mars
 
 
-def self_play(game, seed=0, kind=SelfPlay, **changes):
+def self_play(*games, seed=0, kind=SelfPlay, **changes):
     arguments = tiny_ppo(**changes)
-    network = TorchNetwork(new_network(game, SMALL, target_of(game)))
+    seats = max(game.num_players for game in games)
+    network = TorchNetwork(new_network(games[0], SMALL, target_of(games[0]), num_players=seats))
     pool = OpponentPool((0.5, 0.5, 0.0), 0)
-    return kind(game, network, pool, arguments, seed)
+    return kind(games, network, pool, arguments, seed)
 
 
 # --- credit ---
 
 
 @pytest.mark.parametrize(
-    ("name", "num_players"),
-    [(name, n) for name in list_games() for n in (2, 3) if n <= make(name).max_players],
+    ("name", "numbers"),
+    [(name, [n]) for name in list_games() for n in (2, 3) if n <= make(name).max_players]
+    + [("mars", [2, 5, 3])],
 )
 @pytest.mark.parametrize("kind", [SelfPlay, TensorSelfPlay])
 @torch.no_grad()
-def test_a_decision_receives_the_rewards_up_to_its_seats_next_one(kind, name, num_players):
-    """Compared with a slow count of the same games."""
-    game = shortened(name, 60, num_players=num_players, reward="margin")
-    games, n = self_play(game, kind=kind, rollout=150), num_players
+def test_a_decision_receives_the_rewards_up_to_its_seats_next_one(kind, name, numbers):
+    """Compared with a slow count of the same games; also in variants with other numbers of players."""
+    variants = [shortened(name, 60, num_players=n, reward="margin") for n in numbers]
+    games, most = self_play(*variants, kind=kind, rollout=150), max(numbers)
     batch, decide, step = games.batch, games._decide, games.batch.step
     playing, finished, numbers = [[] for _ in range(batch.num_envs)], [], {}
 
@@ -49,15 +51,16 @@ def test_a_decision_receives_the_rewards_up_to_its_seats_next_one(kind, name, nu
         return decide(rows, with_greedy)
 
     def noted_step(actions):
-        seats = batch.current_player.copy()
+        seats, playing_now = batch.current_player.copy(), batch.variant.copy()
         assert all(games.decisions.actions[number] == actions[row] for row, number in numbers.items())
         step(actions)
         for row, steps in enumerate(playing):
             steps.append((numbers.pop(row, None), seats[row], batch.rewards[row].copy()))
             if batch.terminated[row] or batch.truncated[row]:
-                final = np.zeros(n, np.int32)
+                game = variants[playing_now[row]]
+                final = np.zeros(game.max_players, np.int32)
                 kernels.standings(batch.last_states[row], game.params[0], final)
-                first = final == final.max()
+                first = final[: game.num_players] == final[: game.num_players].max()
                 finished.append((steps, first / first.sum(), credit.OVER))
                 playing[row] = []
 
@@ -66,17 +69,27 @@ def test_a_decision_receives_the_rewards_up_to_its_seats_next_one(kind, name, nu
     assert games.count > 500
     assert len(finished) > 10
     d = games.decisions
-    for steps, first, end in [*finished, *((steps, np.zeros(n), credit.OPEN) for steps in playing)]:
+    still = [np.zeros(variants[variant].num_players) for variant in batch.variant]
+    going_on = [(*each, credit.OPEN) for each in zip(playing, still, strict=True)]
+    for steps, first, end in [*finished, *going_on]:
+        n = len(first)
         decisions = [(i, number, seat) for i, (number, seat, _) in enumerate(steps) if number is not None]
         for k, (i, number, seat) in enumerate(decisions):
             later = decisions[k + 1 :]
             own = [each for each in later if each[2] == seat]
             for following, links, rewards in ((own, d.next, d.rewards), (later, d.after, d.paid)):
                 until, link, _ = following[0] if following else (None, end, seat)
-                received = sum(step_rewards for *_, step_rewards in steps[i:until])
-                expected = np.roll([first * (not following), received], -seat, 1)
+                received = sum(step_rewards[:n] for *_, step_rewards in steps[i:until])
+                expected = np.zeros((2, most))
+                expected[:, :n] = np.roll([first * (not following), received], -seat, 1)
                 assert links[number] == link
+                assert d.seats[number] == n
                 np.testing.assert_allclose(rewards[number], expected.ravel(), atol=1e-5)
+
+
+def with_absent_seats(columns):
+    """Columns of three seats as in a training with games of five: those of further seats are 0."""
+    return np.pad(columns.reshape(len(columns), 2, 3), [(0, 0), (0, 0), (0, 2)]).reshape(len(columns), 10)
 
 
 def test_value_targets_are_lambda_returns_over_all_seats():
@@ -89,7 +102,11 @@ def test_value_targets_are_lambda_returns_over_all_seats():
     deciders = rng.integers(3, size=size)
     values, paid = rng.normal(size=(2, size, 6)).astype(np.float32)
     targets = np.full((size, 6), 7.0, np.float32)
-    credit.value_targets(after, deciders, values, paid, lambda_, targets)
+    seats = np.full(size, 3)
+    credit.value_targets(after, deciders, seats, values, paid, lambda_, targets)
+    wider = [with_absent_seats(array) for array in (values, paid, np.full((size, 6), 7.0, np.float32))]
+    credit.value_targets(after, deciders, seats, *wider[:2], lambda_, wider[2])
+    np.testing.assert_array_equal(wider[2], with_absent_seats(targets))
     by_seat = [np.roll(array.reshape(size, 2, 3), 0, 2) for array in (values, paid, targets)]
     for array in by_seat:
         for i in range(size):
@@ -142,6 +159,7 @@ def test_compiled_losses_agree_with_torch(columns, imitation, entropy):
         rng.normal(size=rows).astype(np.float32),
         targets,
         (rng.random(rows) < 0.7).astype(np.float32),
+        np.full(rows, n),
     )
     schedule = update.Schedule(0.0, entropy, imitation, 0.0)
     logits = torch.from_numpy(rng.normal(0, 0.3, masks.shape).astype(np.float32)).requires_grad_()
@@ -155,6 +173,14 @@ def test_compiled_losses_agree_with_torch(columns, imitation, entropy):
     assert 0.1 < means[4] < 0.95  # some are clipped
     np.testing.assert_allclose(d_logits, logits.grad, atol=1e-6)
     np.testing.assert_allclose(d_raw, raw.grad, atol=1e-6)
+    if columns == 6:  # raw values of seats that a game lacks change nothing
+        wider, same = with_absent_seats(seen[1]), np.zeros(5)
+        wider[with_absent_seats(np.ones_like(targets)) == 0] = 3
+        d_wider = np.empty_like(wider)
+        about = about._replace(targets=with_absent_seats(targets))
+        update.compiled_loss(about, schedule, rows)(np.arange(rows), seen[0], wider, d_logits, d_wider, same)
+        np.testing.assert_array_equal(d_wider, with_absent_seats(d_raw))
+        np.testing.assert_array_equal(same, sums)
 
 
 def test_open_decisions_are_carried_over():

@@ -29,7 +29,7 @@ def test_decisions_are_the_networks_own(name, options, pool_share):
     arguments = ppo.Arguments(name, envs=ENVS, rollout=25, pool_share=pool_share)
     pool = OpponentPool((0.4, 0.4, 0.2), 1)
     pool.freeze(network.network)
-    games = TensorSelfPlay(game, network, pool, arguments, 5)
+    games = TensorSelfPlay([game], network, pool, arguments, 5)
     for _ in range(3):
         d, inputs, chosen, _ = games.rollout(with_greedy=True)
         assert len(chosen) > ENVS
@@ -65,7 +65,9 @@ def test_only_opponents_in_play_are_evaluated():
     pool = OpponentPool((0.0, 0.0, 1.0), 2)
     pool.freeze(network.network)
     pool.policies[:2] = [None, None]
-    games = TensorSelfPlay(game, network, pool, ppo.Arguments("cacti", envs=8, rollout=30, pool_share=1.0), 5)
+    games = TensorSelfPlay(
+        [game], network, pool, ppo.Arguments("cacti", envs=8, rollout=30, pool_share=1.0), 5
+    )
     games.rollout(with_greedy=False)
     ((held, parameters),) = games._parameters.values()
     assert held is pool.selves[0].network

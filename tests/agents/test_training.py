@@ -72,7 +72,7 @@ def run_in(folder, *opponents):
     """A run of Mars, whose evaluations are win rates if there are `opponents`."""
     run = Run(folder, tiny(run=folder), Mars())
     if opponents:
-        run.measure = measure_of(Mars(), 6, 0, opponents, 1)
+        run.measure = measure_of([Mars()], 6, 0, opponents, 1)
     return run
 
 

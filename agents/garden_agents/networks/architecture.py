@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -66,8 +67,31 @@ def empty_network(
     return BoardNetwork(board, *sizes, architecture.channels, hidden)
 
 
-def new_network(game: Game, architecture: Architecture, value_target: str, seed: Any = 0) -> Network:
-    """Return a network with random weights drawn from `seed`; raises as `empty_network`."""
-    network = empty_network(game, architecture, value_target)
+def check_inputs(games: Sequence[Game], architecture: Architecture) -> None:
+    """Raise ValueError unless one network can play all the games: its inputs must not depend on tables that differ."""
+    first, *others = (_tables(game, architecture) for game in games)
+    for game, tables in zip(games[1:], others, strict=True):
+        if tables != first:
+            raise ValueError(
+                f"the network's features read tables that differ between {games[0]} and {game}: choose network plain, or an option "
+                "with which observations show these tables, if the game has one"
+            )
+
+
+def _tables(game: Game, architecture: Architecture) -> list[object]:
+    """Return what a network's inputs depend on besides the observation, as values that can be compared."""
+    hints, kind = hints_of(game), architecture.kind
+    board = hints.board(game) if kind in ("auto", "board") else None
+    if board is not None:
+        return [value.tobytes() if isinstance(value, np.ndarray) else value for value in vars(board).values()]
+    features = None if kind == "plain" else hints.features(game)
+    return [] if features is None else [features.num, features.fill, features.params.tobytes()]
+
+
+def new_network(
+    game: Game, architecture: Architecture, value_target: str, seed: Any = 0, num_players: int | None = None
+) -> Network:
+    """Return a network with random weights drawn from `seed`; for the other arguments and errors see `empty_network`."""
+    network = empty_network(game, architecture, value_target, num_players)
     network.initialize(np.random.default_rng(seed))
     return network

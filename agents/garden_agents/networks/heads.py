@@ -39,15 +39,23 @@ def expected_values(raw: np.ndarray, value_target: str) -> np.ndarray:
     return values if by_seat else values[:, 0]
 
 
-def chances_and_margins(raw: np.ndarray) -> np.ndarray:
+def chances_and_margins(raw: np.ndarray, seats: np.ndarray | None = None) -> np.ndarray:
     """Return the chances to finish first and the margins, float32 (N, 2n), from raw values of the target "seats".
 
     Seats are counted from the player to move. Chances sum to 1 (a softmax of the first n raw values), margins to 0.
+
+    Args:
+        raw: the raw values, float32 (N, 2n).
+        seats: int64 (N,), number of seats of each row's game, whose other chances and margins are 0; None for n.
     """
     first, margins = np.hsplit(raw, 2)
+    if seats is not None:
+        absent = np.arange(first.shape[1]) >= seats[:, None]
+        first, margins = np.where(absent, -np.inf, first), np.ma.array(margins, mask=absent)
     chances = np.exp(first - first.max(1, keepdims=True))
     chances /= chances.sum(1, keepdims=True)
-    return np.hstack([chances, margins - margins.mean(1, keepdims=True)])
+    centred = np.ma.filled(margins - margins.mean(1, keepdims=True), 0)
+    return np.hstack([chances, centred])
 
 
 def best_actions(batch: Batch, row: int, value: float, shares: np.ndarray) -> str:

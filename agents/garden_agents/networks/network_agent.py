@@ -26,6 +26,7 @@ from garden_agents.networks.heads import (
     target_of,
 )
 from garden_agents.networks.network import Network
+from garden_agents.networks.variants import Variants
 from garden_agents.networks.weights import check_weights
 from garden_core.batch.batch import Batch
 from garden_core.batch.policies import NETWORK_STREAM, Reseedable, Streams
@@ -51,6 +52,7 @@ class Description(msgspec.Struct):
     network: Architecture
     value_target: Literal["outcome", "margin", "score", "seats"]
     tables: str  # the game's `tables_digest`
+    variants: Variants = Variants()  # what it was trained on besides
     origin: dict[str, Any] = {}
 
 
@@ -98,18 +100,11 @@ class NetworkAgent(Reseedable):
                 another game or version, other observations or actions, other options or data, or for the cooperative
                 variant if this game is not (or the reverse).
         """
-        path = path / NETWORK if isdir(path) else path
-        try:
-            weights, made, config = read(path, "config", Description)
-            _check_widths(made.network, weights)
-        except ValueError as error:
-            raise ValueError(f"{path} is no network of garden-envs: {error}") from None
-        network = described_network(path, made, game, allow_other_options)
-        try:
-            check_weights(weights, network.shapes)
-        except ValueError as error:
-            raise ValueError(f"{path} cannot be used: {error}") from None
-        network.set_weights(weights)
+        path, network, made, config = _loaded(path, game, allow_other_options)
+        if made.variants.several and game.num_players <= _players(made, game):
+            if made.value_target == "seats":
+                network = _of_variant(network, made, game)
+            config |= {"options": game.shown_options, "tables": game.tables_digest, "variants": {}}
         agent = cls(network, made.value_target, sampled, seed)
         agent.config, agent.path = config, path
         return agent
@@ -177,6 +172,35 @@ class NetworkAgent(Reseedable):
         return best_actions(batch, row, values.ravel()[0], chances[0])  # the value for the player to move
 
 
+def _loaded(
+    path: Path, game: Game, allow_other_options: bool
+) -> tuple[Path, Network, Description, dict[str, Any]]:
+    """Return a network's file, the network, its description and its metadata; raises as `NetworkAgent.load`."""
+    path = path / NETWORK if isdir(path) else path
+    try:
+        weights, made, config = read(path, "config", Description)
+        _check_widths(made.network, weights)
+    except ValueError as error:
+        raise ValueError(f"{path} is no network of garden-envs: {error}") from None
+    network = described_network(path, made, game, allow_other_options)
+    try:
+        check_weights(weights, network.shapes)
+    except ValueError as error:
+        raise ValueError(f"{path} cannot be used: {error}") from None
+    network.set_weights(weights)
+    return path, network, made, config
+
+
+def _of_variant(network: Network, made: Description, game: Game) -> Network:
+    """Return a network for one of the variants that it was trained on, with values of that variant's seats alone."""
+    own, weights = empty_network(game, made.network, made.value_target), dict(network.weights)
+    for name in ("values.weight", "values.bias"):
+        first, margins = np.split(weights[name], 2)
+        weights[name] = np.concatenate([first[: game.num_players], margins[: game.num_players]])
+    own.set_weights(weights)
+    return own
+
+
 def described_network(path: Path, made: Description, game: Game, allow_other_options: bool) -> Network:
     """Return a network of the described architecture, without weights.
 
@@ -215,15 +239,16 @@ def described_network(path: Path, made: Description, game: Game, allow_other_opt
 
 
 def _players(made: Description, game: Game) -> int:
-    """Return the number of players that a network was trained with, and so of the seats that it values.
+    """Return the largest number of players that a network was trained with, and so of the seats that it values.
 
     Raises:
         ValueError: if the game does not allow that number.
     """
-    n = made.options.get("num_players", game.num_players)
-    if type(n) is not int or not 1 <= n <= game.max_players:
-        raise ValueError(f"num_players must be 1 to {game.max_players}, not {short(n)}")
-    return n
+    numbers = made.variants.options.get("num_players") or (made.options.get("num_players", game.num_players),)
+    for n in numbers:
+        if type(n) is not int or not 1 <= n <= game.max_players:
+            raise ValueError(f"num_players must be 1 to {game.max_players}, not {short(n)}")
+    return max(numbers)  # type: ignore[return-value]  # integers, as checked
 
 
 def _check_widths(network: Architecture, weights: dict[str, np.ndarray]) -> None:
@@ -240,17 +265,29 @@ def _check_options(path: Path, made: Description, game: Game) -> None:
     names = [name for name in game.option_values if name not in (*NOT_COMPARED, *files)]
     # a network may be older than an option, which then had its default
     played = game.defaults | made.options
-    other = {name: played[name] for name in names if played[name] != game.option_values[name]}
+    varied = made.variants.options
+    other = {
+        name: played[name]
+        for name in names
+        if game.option_values[name] not in (*varied.get(name, ()), played[name])
+    }
     unknown = sorted(made.options.keys() - game.option_values.keys())
     reasons = [f"{name}={short(value)}" for name, value in other.items()]
     reasons += [f"the option {short(name)}" for name in unknown[:3]]
-    if not reasons and made.tables != game.tables_digest:
+    if not reasons and not made.variants.card_sets and made.tables != _trained(made, game).tables_digest:
         reasons = [f"other data ({', '.join(sorted(files)) or 'tables'})"]
     if reasons:
         here = ", ".join(f"{name}={game.option_values[name]!r}" for name in other) or repr(game)
         raise ValueError(
             f"{path} was made for {', '.join(reasons)}, not for {here}, and may play badly here; {ALL_THE_SAME}"
         )
+
+
+def _trained(made: Description, game: Game) -> Game:
+    """Return the game with the values that the description gives for options of which a network was trained on several."""
+    return game.with_options(
+        **{name: made.options.get(name) for name in made.variants.options if name in game.option_values}
+    )
 
 
 def save_network(
@@ -260,6 +297,7 @@ def save_network(
     architecture: Architecture,
     value_target: str,
     origin: dict[str, Any],
+    variants: Variants = Variants(),  # noqa: B008  # immutable
 ) -> None:
     """Write a network's file atomically.
 
@@ -270,6 +308,7 @@ def save_network(
         architecture: its architecture.
         value_target: what its value head predicts, one of `heads.VALUE_TARGETS`.
         origin: how it was trained (command, seed, versions, ...).
+        variants: what it was trained on besides `game`.
 
     Raises:
         ValueError: for an unknown `value_target`, or weights that are not finite.
@@ -283,6 +322,7 @@ def save_network(
         "tables": game.tables_digest,
         "network": msgspec.to_builtins(architecture),
         "value_target": value_target,
+        "variants": msgspec.to_builtins(variants),
         "origin": origin,
     }
     write(path, network.weights, "config", config)
@@ -307,21 +347,21 @@ def start_from(path: Path, network: Network, game: Game, architecture: Architect
     Raises:
         ValueError: as `NetworkAgent.load`, and if the file's network has another architecture.
     """
-    first = NetworkAgent.load(path, game, allow_other_options=True)
+    path, first, described, config = _loaded(path, game, allow_other_options=True)
     values = {"values.weight", "values.bias"}
-    other = {name for name, _ in network.shapes.items() ^ first.network.shapes.items()}
+    other = {name for name, _ in network.shapes.items() ^ first.shapes.items()}
     if not other <= values:
         needed = msgspec.to_builtins(architecture)
-        made = {name: value for name, value in first.config["network"].items() if value != needed[name]}
+        made = {name: value for name, value in config["network"].items() if value != needed[name]}
         made = {{"kind": "network"}.get(name, name.replace("_", "-")): value for name, value in made.items()}
         words = [
             f"--{'no-' * (not value)}{name}" if isinstance(value, bool) else f"--{name} {value}"
             for name, value in made.items()
         ]
         raise ValueError(f"{path} has another architecture: to start from it, add {' '.join(words)}")
-    if first.value_target != target_of(game):
+    if described.value_target != target_of(game):
         other |= values
-    network.set_weights({name: array for name, array in first.network.weights.items() if name not in other})
+    network.set_weights({name: array for name, array in first.weights.items() if name not in other})
 
 
 def shipped(game: Game) -> dict[int, Path]:

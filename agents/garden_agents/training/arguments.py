@@ -19,6 +19,7 @@ from tyro.conf import Suppress
 from garden_agents.errors import one_line_errors
 from garden_agents.games import hints_of
 from garden_agents.networks.architecture import WIDEST, Architecture, Kind
+from garden_agents.networks.variants import Variants
 from garden_agents.registry import make_game
 from garden_agents.report.run_files import CONFIG, read_config
 from garden_agents.training.checkpoint import CHECKPOINT
@@ -168,6 +169,11 @@ class TrainingArguments:
     def architecture(self) -> Architecture:
         """The network's architecture."""
         return Architecture(self.network, self.channels, self.hidden, self.separate_values)
+
+    @property
+    def played(self) -> Variants:
+        """The variants to learn from, besides the game."""
+        return Variants()
 
     @property
     def opponents(self) -> tuple[str, ...]:

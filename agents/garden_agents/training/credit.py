@@ -18,7 +18,8 @@ class Decisions(NamedTuple):
     """Decisions of the current network's seats in chronological order, arrays; on a GPU `masks` is a tensor.
 
     The columns of values, rewards and targets are each seat's chance to finish first, then each seat's margin, counted from
-    the seat that decides; in cooperative games there is one column, the team's score.
+    the seat that decides, 0 for seats that the decision's game lacks; in cooperative games there is one column, the team's
+    score.
 
     Attributes:
         masks: int8 (size, num_actions).
@@ -30,6 +31,7 @@ class Decisions(NamedTuple):
         paid: float32 (size, columns), rewards until the game's next decision by any seat.
         after: int64 (size,), index of the game's next decision, `OVER`, `OPEN` or `TARGET_FINAL`.
         deciders: int64 (size,), the seat that decided.
+        seats: int64 (size,), number of seats of the decision's game.
         targets: float32 (size, columns), value targets.
         greedy: int64 (size,), greedy play's actions.
         counted: float32 (size,), 1 where the values are trained, else 0: in games of the network against itself, or in all
@@ -45,14 +47,15 @@ class Decisions(NamedTuple):
     paid: Any
     after: Any
     deciders: Any
+    seats: Any
     targets: Any
     greedy: Any
     counted: Any
 
     @classmethod
-    def empty(cls, game: Game, size: int) -> Decisions:
-        """Return arrays for `size` decisions."""
-        columns = size, num_values(target_of(game), game.num_players)
+    def empty(cls, game: Game, num_players: int, size: int) -> Decisions:
+        """Return arrays for `size` decisions in variants of a game with up to `num_players` seats."""
+        columns = size, num_values(target_of(game), num_players)
         return cls(
             masks=np.zeros((size, game.num_actions), np.int8),
             actions=np.zeros(size, np.int64),
@@ -63,6 +66,7 @@ class Decisions(NamedTuple):
             paid=np.zeros(columns, np.float32),
             after=np.full(size, OPEN),
             deciders=np.zeros(size, np.int64),
+            seats=np.zeros(size, np.int64),
             targets=np.zeros(columns, np.float32),
             greedy=np.zeros(size, np.int64),
             counted=np.zeros(size, np.float32),
@@ -108,7 +112,7 @@ def link(latest, last, following, after, rows, seats, first):
 
 
 @compiled
-def pay(latest, last, following, after, deciders, rewards, paid, steps, over, standings):
+def pay(latest, last, following, after, deciders, rewards, paid, steps, over, standings, seats):
     """Add a step's rewards to the open decisions, and close the decisions of finished games.
 
     Args:
@@ -117,9 +121,10 @@ def pay(latest, last, following, after, deciders, rewards, paid, steps, over, st
         steps: float32 (N, seats), each seat's reward in the step.
         over: bool (N,), whether the step ended the game.
         standings: int32 (N, at least seats), final standings of the games that are over.
+        seats: int64 (N,), number of seats of each row's game.
     """
-    n = steps.shape[1]
     for row in range(latest.shape[0]):
+        n = seats[row]
         best, firsts = np.int64(standings[row, 0]), 0
         for seat in range(n):
             best = max(best, np.int64(standings[row, seat]))
@@ -129,13 +134,13 @@ def pay(latest, last, following, after, deciders, rewards, paid, steps, over, st
         for seat in range(n):
             decision = latest[row, seat]
             if decision >= 0:
-                _add(rewards[decision], seat, steps[row], standings[row], best, share)
+                _add(rewards[decision], seat, steps[row, :n], standings[row], best, share)
                 if over[row]:
                     following[decision] = OVER
                     latest[row, seat] = -1
         decision = last[row]
         if decision >= 0:
-            _add(paid[decision], deciders[decision], steps[row], standings[row], best, share)
+            _add(paid[decision], deciders[decision], steps[row, :n], standings[row], best, share)
             if over[row]:
                 after[decision] = OVER
                 last[row] = -1
@@ -144,13 +149,13 @@ def pay(latest, last, following, after, deciders, rewards, paid, steps, over, st
 @compiled
 def _add(total, seat, steps, standings, best, share):
     """Add to `total` a step's rewards, counted from `seat`, and `share` for each seat with the standing `best`."""
-    n = steps.shape[0]
-    if total.shape[0] == 1:
+    n, half = steps.shape[0], total.shape[0] // 2
+    if half == 0:
         total[0] += steps[seat]
         return
     for k in range(n):
         other = (seat + k) % n
-        total[n + k] += steps[other]
+        total[half + k] += steps[other]
         if standings[other] == best:
             total[k] += share
 
@@ -199,20 +204,21 @@ def seat_advantages(players, rewards, over, values, waiting, gae_lambda, out):
 
 
 @compiled
-def value_targets(after, deciders, values, paid, lambda_, targets):
+def value_targets(after, deciders, seats, values, paid, lambda_, targets):
     """Fill `targets` with lambda-returns along all decisions of each game; final targets (TARGET_FINAL) stay.
 
     The next decider's estimates of the same seats correct a value that is too high for the player to move.
 
     Args:
         after, deciders, paid: see `pay`; later decisions have higher numbers.
+        seats: int64 (decisions,), see `Decisions`.
         values, targets: float32 (decisions, columns).
         lambda_: lambda of the lambda-returns, 0 to 1.
     """
     columns = values.shape[1]
-    n = columns // 2
+    half = columns // 2
     for i in range(after.shape[0] - 1, -1, -1):
-        j = after[i]
+        j, n = after[i], seats[i]
         if j == TARGET_FINAL:
             continue
         for k in range(columns):
@@ -222,7 +228,7 @@ def value_targets(after, deciders, values, paid, lambda_, targets):
                 targets[i, k] = paid[i, k]
             else:
                 there = k
-                if n > 0:
-                    there = k // n * n + (k + deciders[i] - deciders[j] + n) % n
+                if half > 0 and k % half < n:
+                    there = k // half * half + (k % half + deciders[i] - deciders[j] + n) % n
                 expected = values[j, there] + lambda_ * (targets[j, there] - values[j, there])
                 targets[i, k] = paid[i, k] + expected

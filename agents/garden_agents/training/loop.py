@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from garden_agents.networks.architecture import empty_network, new_network
+from garden_agents.networks.architecture import check_inputs, empty_network, new_network
 from garden_agents.networks.heads import target_of
 from garden_agents.networks.network_agent import start_from
 from garden_agents.progress import progress_bar
@@ -20,6 +20,7 @@ from garden_agents.training.checkpoint import CHECKPOINT, check
 from garden_agents.training.pool import OpponentPool
 from garden_agents.training.run_folder import Run
 from garden_agents.training.torch_network import TorchNetwork
+from garden_core.batch.games import games_of
 from garden_core.game import Game
 
 
@@ -34,6 +35,7 @@ class Loop(ABC):
     Attributes:
         network, torch_network: the network and its torch parameters.
         optimizer: the network's optimizer; subclasses make it.
+        games: the game, or the variants to learn from, whose first one is `game`.
         rng: generator for minibatches.
         pool: the opponent pool; subclasses make it.
         decisions: number of decisions so far.
@@ -56,14 +58,18 @@ class Loop(ABC):
         target: str | None = None,
     ) -> None:
         torch.set_num_threads(1)  # `TorchNetwork` has its own threads
-        self.arguments, self.game, self.target = arguments, game, target or target_of(game)
+        self.games = arguments.played.of(game)
+        self.arguments, self.game, self.target = arguments, self.games[0], target or target_of(game)
         architecture, start = arguments.architecture, getattr(arguments, "start", None)
+        games_of(self.games)  # raises ValueError unless they go together
+        check_inputs(self.games, architecture)
+        n = max(each.num_players for each in self.games)
         if arguments.resume is not None:  # before memory is allocated for the widths in the config
-            check(folder / CHECKPOINT, game, empty_network(game, architecture, self.target).shapes)
-        self.network = new_network(game, architecture, self.target, arguments.seed)
+            check(folder / CHECKPOINT, self.game, empty_network(game, architecture, self.target, n).shapes)
+        self.network = new_network(game, architecture, self.target, arguments.seed, n)
         if start is not None and arguments.resume is None:
             start_from(start, self.network, game, architecture)
-        self.run = Run(folder, arguments, game, command)
+        self.run = Run(folder, arguments, self.game, command, self.games)
         self.torch_network = TorchNetwork(self.network, device, arguments.threads)
         self.rng = np.random.default_rng(arguments.seed)
         self.decisions = self._saved = 0
@@ -110,7 +116,8 @@ class Loop(ABC):
             self.load()
         self.run.write_config()
         self.save()
-        print(f"training on {in_words(self.game)}, in {self.run.folder}", flush=True)
+        several = f", {len(self.games):,} variants" if len(self.games) > 1 else ""
+        print(f"training on {in_words(self.game)}{several}, in {self.run.folder}", flush=True)
         if self.done < 1:
             self._report_schedules()
             with progress_bar(unit="decision", unit_scale=True, smoothing=0.1, desc="compiling") as self.bar:

@@ -72,7 +72,7 @@ def policy_loss(
 
 
 @compiled
-def seat_loss(raw, rows, targets, counted, weight, size, d_raw, sums):
+def seat_loss(raw, rows, targets, counted, seats, weight, size, d_raw, sums):
     """Fill `d_raw` with the derivatives of weight x the mean value loss of all seats; add the loss to sums[1].
 
     The loss is the cross-entropy of the chances to finish first plus the mean squared error of the margins, as
@@ -83,29 +83,32 @@ def seat_loss(raw, rows, targets, counted, weight, size, d_raw, sums):
         rows, size, sums: see `policy_loss`.
         targets: float32 (N, 2 seats).
         counted: float32 (N,), 1 where the loss counts, else 0.
+        seats: int64 (N,), number of seats of each decision's game; values of further ones do not count.
         weight: float.
     """
-    n = raw.shape[1] // 2
+    half = raw.shape[1] // 2
+    d_raw[:] = 0
     for i in range(raw.shape[0]):
+        n = seats[rows[i]]
         target, factor = targets[rows[i]], weight * counted[rows[i]] / size
         highest, total, mean, error = raw[i, 0], np.float32(0), np.float32(0), np.float32(0)
         for k in range(n):
             highest = max(highest, raw[i, k])
         for k in range(n):
             total += np.exp(raw[i, k] - highest)
-            mean += raw[i, n + k] / n
+            mean += raw[i, half + k] / n
         for k in range(n):
-            error += (raw[i, n + k] - mean - target[n + k]) / n
+            error += (raw[i, half + k] - mean - target[half + k]) / n
         for k in range(n):
             log_chance = raw[i, k] - highest - np.log(total)
             d_raw[i, k] = factor * (np.exp(log_chance) - target[k])
-            off = raw[i, n + k] - mean - target[n + k]
-            d_raw[i, n + k] = factor * 2 * (off - error) / n
+            off = raw[i, half + k] - mean - target[half + k]
+            d_raw[i, half + k] = factor * 2 * (off - error) / n
             sums[1] += counted[rows[i]] * (off * off / n - target[k] * log_chance)
 
 
 @compiled
-def team_loss(raw, rows, targets, counted, weight, size, d_raw, sums):
+def team_loss(raw, rows, targets, counted, seats, weight, size, d_raw, sums):
     """Fill `d_raw`, float32 (n, 1), with the derivatives of weight x the mean squared error; see `seat_loss`."""
     for i in range(raw.shape[0]):
         off, count = raw[i, 0] - targets[rows[i], 0], counted[rows[i]]

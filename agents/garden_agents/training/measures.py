@@ -15,14 +15,18 @@ from garden_agents.evaluation.score_command import table as table_of_score
 from garden_agents.evaluation.tasks import Field, field_of, task_of_game
 from garden_agents.identity import identity_of
 from garden_agents.matches.meet import Result, meet, play, scores, table
+from garden_agents.networks.variants import UNSEEN, with_card_set
 from garden_agents.progress import progress_bar
 from garden_agents.registry import load_agent
 from garden_agents.report.run_files import RATING, TEAM
+from garden_agents.training.arguments import in_words
 from garden_core.batch.policies import Policy
 from garden_core.game import Game
 
 OPPONENTS = ("random", "greedy", "mcts:50")
 """Opponents in games that no task of the benchmark has."""
+MOST_EVALUATED = 12
+"""Largest number of variants in an evaluation."""
 FINAL_GAMES = 600
 """Default number of final games against each of these."""
 Finished = Callable[[int], object]
@@ -137,6 +141,37 @@ class WinRates(Measure):
         return meet(self.game, ("network", name), (agent, opponent), games, seed, on_finished)
 
 
+class OnVariants(Measure):
+    """Means of win rates over variants of a game."""
+
+    def __init__(
+        self, games: Sequence[Game], number: int, seed: int, opponents: Sequence[str], threads: int
+    ) -> None:
+        super().__init__(games[0], number, seed)
+        self.each = [WinRates(game, -(-number // len(games)), seed, opponents, threads) for game in games]
+        first = self.each[0]
+        self.columns, self.identity = first.columns, first.identity
+        counted, chances = zip(*(each.drawn.values() for each in self.each), strict=True)
+        self.drawn = {"games": sum(counted), "chance": float(np.mean(chances))}
+
+    def opponents(self) -> list[Policy]:
+        return self.each[0].opponents()
+
+    def measured(self, agent: Policy, on_finished: Finished) -> dict[str, float]:
+        found = [each.measured(agent, on_finished) for each in self.each]
+        return {name: float(np.mean([rates[name] for rates in found])) for name in self.columns}
+
+    def final(self, agent: Policy, games: int | None) -> tuple[dict[str, Any], str]:
+        number = -(-(FINAL_GAMES if games is None else games) // len(self.each))
+        results, texts = [], []
+        for each in self.each:
+            name = in_words(each.game)
+            found, text = each.final(agent, number)
+            results += [{"variant": name} | result for result in found["results"]]
+            texts.append(f"{name}\n{text}")
+        return {"results": results}, "\n\n".join(texts)
+
+
 class TeamScore(Measure):
     """The mean score of a cooperative game's team."""
 
@@ -151,11 +186,20 @@ class TeamScore(Measure):
         return {"results": []}, ""
 
 
-def measure_of(game: Game, games: int, seed: int, opponents: Sequence[str], threads: int) -> Measure:
+def evaluated_on(variants: Sequence[Game]) -> list[Game]:
+    """Return at most `MOST_EVALUATED` of the variants, evenly spread; those with generated cards get unseen ones."""
+    chosen = np.unique(np.linspace(0, len(variants) - 1, MOST_EVALUATED).round().astype(int))
+    games = [variants[index] for index in chosen]
+    return [with_card_set(game, UNSEEN + i) if game.data else game for i, game in enumerate(games)]
+
+
+def measure_of(
+    variants: Sequence[Game], games: int, seed: int, opponents: Sequence[str], threads: int
+) -> Measure:
     """Return what evaluations of a game measure.
 
     Args:
-        game: the game.
+        variants: the game, or the variants that a network learns.
         games: number of games of an evaluation.
         seed: seed of the games.
         opponents: opponents of win rates, which replace a rating; () for a rating, or the usual opponents without a task.
@@ -164,8 +208,11 @@ def measure_of(game: Game, games: int, seed: int, opponents: Sequence[str], thre
     Raises:
         ValueError: for an unknown opponent.
     """
+    game = variants[0]
     if game.cooperative:
         return TeamScore(game, games, seed)
+    if len(variants) > 1:
+        return OnVariants(evaluated_on(variants), games, seed, opponents or OPPONENTS, threads)
     task = None if opponents else task_of_game(game)
     if task is not None:
         return Rated(game, games, seed, task)

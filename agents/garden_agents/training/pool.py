@@ -39,8 +39,11 @@ class PastSelf:
         self._streams = Streams(NETWORK_STREAM, seed)
 
     def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
-        """Return a sampled action for each of `rows`, int64 (len(rows),); raises as `Batch.asked`."""
-        rows = batch.asked(rows)
+        """Return a sampled action for each of `rows`, int64 (len(rows),); raises as `Batch.asked`.
+
+        It plays the variants that the network learns from.
+        """
+        rows = batch.asked(rows, any_variant=True)
         logits, _ = self.network.evaluate(batch.flat[rows])
         return sample(logits, batch.action_mask[rows], self._streams.on(batch), rows)[0]
 

@@ -90,7 +90,7 @@ class Training(Loop):
     def _games(self, pool: OpponentPool, seed: int) -> SelfPlay | TensorSelfPlay:
         """Return games on the network's device."""
         games = TensorSelfPlay if self.torch_network.by_torch else SelfPlay
-        return games(self.game, self.torch_network, pool, self.arguments, seed)
+        return games(self.games, self.torch_network, pool, self.arguments, seed)
 
     def learn_from(self, source: SelfPlay | TensorSelfPlay) -> None:
         self.begin()

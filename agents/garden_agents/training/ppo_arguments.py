@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from garden_agents.networks.variants import MOST, Variants
+from garden_agents.registry import value_of
 from garden_agents.training.arguments import TrainingArguments
-from garden_core.checks import check_choice
+from garden_core.checks import check_choice, short
 
 CLIP = 0.2
 """PPO's clip range: probability ratios beyond 1 ± CLIP get no further reward."""
@@ -50,6 +53,10 @@ class Arguments(TrainingArguments):
     often; in the other games the network plays all seats"""
     pool_agents: tuple[str, ...] = ()
     """further agents in the pool, named as in the arena; they get half of the opponents' seats, harder ones more often"""
+    variants: tuple[str, ...] = ()
+    """options of which one network learns several values, for example: --variants num_players=2,3,4,5"""
+    card_sets: int = 0
+    """number of generated card sets to learn from, of the seeds 0, 1, ...; 0 for the game's own cards"""
     device: str = "cpu"
     """device of the games and the network: cpu, or cuda for a GPU, which needs thousands of envs"""
 
@@ -58,11 +65,27 @@ class Arguments(TrainingArguments):
         self._within(1, 65_536, "minibatch")
         self._within(0, 1, "imitation", "pool_share")
         self._within(0, math.inf, "learning_rate")
+        self._within(0, MOST, "card_sets")
+        if self.device == "cuda" and self.played.several:
+            raise ValueError("on a GPU one variant is trained at a time: leave out variants and card_sets")
         check_choice(self.device, "device", ("cpu", "cuda"))
         if self.device == "cuda" and self.pool_agents:
             raise ValueError("on a GPU the pool has no further agents: leave out pool_agents")
         if self.resume is None and self.pool_agents and not self.pool_share:
             raise ValueError("pool_agents are not drawn unless pool_share is more than 0")
+
+    @property
+    def played(self) -> Variants:
+        """The variants to learn from."""
+        found: dict[str, tuple[Any, ...]] = {}
+        for text in self.variants:
+            name, equals, values = text.partition("=")
+            if not (name and equals and values) or name in found or name == "reward":
+                raise ValueError(
+                    f"variants are given as OPTION=VALUE,VALUE, each option once and no reward, not {short(text)}"
+                )
+            found[name] = tuple(dict.fromkeys(map(value_of, values.split(","))))
+        return Variants(found, self.card_sets)
 
     @property
     def imitation_share(self) -> float:

@@ -39,6 +39,7 @@ class Minibatch(NamedTuple):
         advantages: float32 (N,).
         targets: float32 (N, columns), value targets.
         counted: float32 (N,).
+        seats: int64 (N,).
     """
 
     masks: Any
@@ -48,6 +49,7 @@ class Minibatch(NamedTuple):
     advantages: Any
     targets: Any
     counted: Any
+    seats: Any
 
 
 class Update:
@@ -104,11 +106,11 @@ class Update:
 
     def _advantages(self, rollout: Rollout, share: float) -> np.ndarray:
         """Return the advantages of all decisions, normalized over those to learn from to mean 0 and deviation 1."""
-        n, chosen, columns = self.game.num_players, rollout.chosen, rollout.advantages
+        n, chosen, columns = rollout.decisions.seats, rollout.chosen, rollout.advantages
         if self.game.cooperative:
             advantage = columns[:, 0]
         else:  # the first place on the scale of `heads.expected_values`
-            advantage = share * n / (n - 1) * columns[:, 0] + (1 - share) * columns[:, n]
+            advantage = share * n / (n - 1) * columns[:, 0] + (1 - share) * columns[:, columns.shape[1] // 2]
         mean = advantage[chosen].mean()
         spread = ((advantage[chosen] - mean) ** 2).mean() ** 0.5
         return (advantage - mean) / (spread + 1e-8)
@@ -144,7 +146,9 @@ class Update:
 def minibatch_inputs(rollout: Rollout, advantages: Any) -> Minibatch:
     """Return the inputs of the loss for all decisions of a rollout."""
     d = rollout.decisions
-    return Minibatch(d.masks, d.actions, d.log_probabilities, d.greedy, advantages, d.targets, d.counted)
+    return Minibatch(
+        d.masks, d.actions, d.log_probabilities, d.greedy, advantages, d.targets, d.counted, d.seats
+    )
 
 
 def compiled_loss(inputs: Minibatch, schedule: Schedule, size: int) -> Loss:
@@ -161,7 +165,7 @@ def compiled_loss(inputs: Minibatch, schedule: Schedule, size: int) -> Loss:
     ) -> None:
         weights = CLIP, schedule.entropy, schedule.imitation
         policy_loss(logits, rows, *inputs[:5], *weights, size, d_logits, sums)
-        on_values(raw, rows, inputs.targets, inputs.counted, VALUE_WEIGHT, size, d_raw, sums)
+        on_values(raw, rows, inputs.targets, inputs.counted, inputs.seats, VALUE_WEIGHT, size, d_raw, sums)
 
     return loss
 

@@ -12,7 +12,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
@@ -76,6 +76,7 @@ class Run:
     Args:
         folder, arguments, game, command: see `open_run`. A new folder gets a number after its name if another process took
             the name, unless the arguments name it.
+        games: the variants that the network learns, the first one `game`; `game` alone if there are none.
 
     Attributes:
         report: called with a description of the run's current work; does nothing by default.
@@ -88,12 +89,20 @@ class Run:
         SystemExit: if the folder of a new run already contains a run.
     """
 
-    def __init__(self, folder: Path, arguments: TrainingArguments, game: Game, command: str = "") -> None:
+    def __init__(
+        self,
+        folder: Path,
+        arguments: TrainingArguments,
+        game: Game,
+        command: str = "",
+        games: Sequence[Game] = (),
+    ) -> None:
         self.folder, self.arguments, self.game, self.command = folder, arguments, game, command
+        self.games = games or [game]
         self.report: Callable[[str], object] = lambda text: None
         self.check: Callable[[], None] = lambda: None
         a = arguments  # here, so that an unknown opponent is an error now and not at the first evaluation
-        self.measure = measure_of(game, a.evaluation_games, a.seed, a.opponents, a.threads)
+        self.measure = measure_of(self.games, a.evaluation_games, a.seed, a.opponents, a.threads)
         if arguments.run is None and arguments.resume is None:
             self.folder = new_folder(folder)
         else:
@@ -326,7 +335,7 @@ class Run:
         """Evaluate the network, with the same deals each time; keep it if it is not weaker than the kept one.
 
         The network replaces the kept one unless it is weaker in games between them, see `_is_weaker`. If there are no such games (in
-        cooperative games and best responses), it replaces it if the mean of its numbers is not below the highest one.
+        cooperative games, for best responses and several numbers of players), it replaces it if the mean of its numbers is not below the highest one.
         Training time excludes evaluations. An interrupted evaluation writes nothing.
 
         Args:
@@ -345,7 +354,7 @@ class Run:
             }
             if not self.past:
                 better = True
-            elif self.game.cooperative or not self.arguments.compared:
+            elif not self._compared:
                 better = self._mean(row) >= max(map(self._mean, self.past))
             else:
                 better = not self._is_weaker(agent, NetworkAgent.load(self.folder, self.game))
@@ -356,11 +365,18 @@ class Run:
         finally:
             self._idle += time.monotonic() - start
 
+    @property
+    def _compared(self) -> bool:
+        """Whether networks are compared by games between them, all with equally many players."""
+        numbers = {game.num_players for game in self.games}
+        return self.arguments.compared and len(numbers) == 1 and not self.game.cooperative
+
     def _is_weaker(self, agent: Policy, kept: Policy) -> bool:
-        """Return whether an agent is weaker than the kept network, by a sequential test."""
-        game, n = self.game, self.game.num_players
+        """Return whether an agent is weaker than the kept network, by a sequential test; each block has another variant."""
+        n = self.game.num_players
         test = SequentialTest(n, COMPARED_ELO, COMPARED_ERRORS)
         for number, size in blocks(COMPARED_GAMES, BLOCK, n):
+            game = self.games[number % len(self.games)]
             finished = self._counted("comparing with the kept network", COMPARED_GAMES, number * size)
             seed = self.arguments.seed + 4_000_000 + 1000 * len(self.past) + number  # new deals each time
             states = play(game, [agent, kept], alone(size, n), seed, finished, rotations=n).states
@@ -401,7 +417,8 @@ class Run:
         if checkpoint:
             path = self.folder / CHECKPOINTS / f"{decisions}{SUFFIX}"
             path.parent.mkdir(exist_ok=True)
-        save_network(path, self.game, network, self.arguments.architecture, value_target, origin)
+        architecture, variants = self.arguments.architecture, self.arguments.played
+        save_network(path, self.game, network, architecture, value_target, origin, variants)
 
     def finish(self, network: Network, decisions: int, value_target: str) -> None:
         """Evaluate the last network, draw the curves, and play the final evaluation and a replay with the best network.

@@ -5,6 +5,8 @@ Games and network are on the CPU; for a GPU see `gpu.self_play`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from garden_agents.networks.heads import chances_and_margins, sample
@@ -31,7 +33,7 @@ class SelfPlay:
     """Games of the network against itself and against the pool, and the decisions to learn from.
 
     Args:
-        game: the game with the reward "margin".
+        games: the game with the reward "margin", or variants of it.
         network: the network.
         pool: the opponent pool; it records results.
         arguments: the training's arguments.
@@ -43,17 +45,24 @@ class SelfPlay:
     """
 
     def __init__(
-        self, game: Game, network: TorchNetwork, pool: OpponentPool, arguments: Arguments, seed: int
+        self,
+        games: Sequence[Game],
+        network: TorchNetwork,
+        pool: OpponentPool,
+        arguments: Arguments,
+        seed: int,
     ) -> None:
-        self.game, self.network, self.pool, self.arguments = game, network, pool, arguments
-        n, envs = game.num_players, arguments.envs
+        self.network, self.pool, self.arguments = network, pool, arguments
+        self.cooperative = games[0].cooperative
+        envs = arguments.envs
         self.rng = np.random.default_rng(seed)
-        self.batch = Batch(game, envs, device=network.device.type)
+        self.batch = Batch(games, envs, device=network.device.type)
+        n = self.batch.num_players
         self.batch.reset(seed)
         self._here = self.batch.target.to_numpy
         self.greedy = GreedyPolicy(seed)
         size = envs * (arguments.rollout + n)
-        self.decisions = Decisions.empty(game, size)
+        self.decisions = Decisions.empty(games[0], n, size)
         observation = self._here(self.batch.flat)[:1].copy()
         shapes = [part.shape[1:] for part in network.network.inputs(observation)]
         self.inputs = tuple(np.zeros((size, *shape), np.float32) for shape in shapes)
@@ -64,7 +73,10 @@ class SelfPlay:
         """Last decision in each game."""
         self.opponents = np.full((envs, n), -1)
         """Opponent in each seat, an index into the pool; -1 for the current network."""
-        self._standings = np.zeros((envs, n), np.int32)
+        self._num_players = np.array([game.num_players for game in games])
+        self.seats = np.zeros(envs, np.int64)
+        """Number of seats in each game."""
+        self._standings = np.zeros((envs, games[0].max_players), np.int32)
         self._rng_states = self.rng.integers(2**63, size=(envs, 4), dtype=np.uint64)
         self._seat_opponents(np.arange(envs))
 
@@ -105,7 +117,7 @@ class SelfPlay:
         Fills `decisions.targets` too.
         """
         d = self._filled
-        value_targets(d.after, d.deciders, d.values, d.paid, VALUE_LAMBDA, d.targets)
+        value_targets(d.after, d.deciders, d.seats, d.values, d.paid, VALUE_LAMBDA, d.targets)
         out = np.zeros_like(d.values)
         advantages(d.next, d.values, d.rewards, self.arguments.gae_lambda, out)
         return np.flatnonzero(d.next != OPEN), out
@@ -129,15 +141,21 @@ class SelfPlay:
         return raw
 
     def _final_standings(self, rows: np.ndarray) -> np.ndarray:
-        """Return the standings of the finished games of `rows`, int32 (len(rows), seats)."""
-        return loops.by_seat(loops.standings_rows, self.game, self.batch.last_states[rows])
+        """Return the standings of the finished games of `rows`, int32 (len(rows), max_players); 0 for seats that a game lacks."""
+        standings = np.zeros((len(rows), self._standings.shape[1]), np.int32)
+        loops.standings_rows(self.batch.last_states[rows], self.batch.target.params, standings)
+        return standings
 
     def _decide(self, rows: np.ndarray, with_greedy: bool) -> np.ndarray:
         """Choose the network's actions in `rows`, and add the decisions."""
         batch, d = self.batch, self.decisions
         new = slice(self.count, self.count + len(rows))
         raw = self._evaluate(rows, new)
-        d.values[new] = raw if self.game.cooperative else chances_and_margins(raw)
+        seats = self.seats[rows]
+        d.values[new] = (
+            raw if self.cooperative else chances_and_margins(raw, seats if len(batch.games) > 1 else None)
+        )
+        d.seats[new] = seats
         d.rewards[new], d.paid[new], d.deciders[new] = 0, 0, self._here(batch.current_player)[rows]
         d.counted[new] = (self.opponents[rows] < 0).all(1) | (self.arguments.pool_share == 1)
         if with_greedy:
@@ -154,20 +172,25 @@ class SelfPlay:
         if len(ended):
             self._standings[ended] = self._final_standings(ended)
         chains = self.latest, self.last, d.next, d.after, d.deciders
-        pay(*chains, d.rewards, d.paid, self._here(batch.rewards), over, self._standings)
+        pay(*chains, d.rewards, d.paid, self._here(batch.rewards), over, self._standings, self.seats)
         if len(ended):
-            self.pool.count_games(self._standings[ended], self.opponents[ended])
+            opponents = self.opponents[ended]
+            self.pool.count_games(self._standings[ended, : opponents.shape[1]], opponents)
             self._seat_opponents(ended)
 
     def _seat_opponents(self, rows: np.ndarray) -> None:
         """Draw the opponents of the new games in `rows`."""
-        n, a = self.game.num_players, self.arguments
+        a, variants = self.arguments, self._here(self.batch.variant)
+        self.seats[rows] = self._num_players[variants[rows]]
         self.opponents[rows] = -1
         rows = rows[self.rng.random(len(rows)) < a.pool_share]
-        if len(rows) and n > 1 and not self.game.cooperative:
+        rows = rows[self.seats[rows] > 1]
+        if len(rows) and not self.cooperative:
+            n, seats = self.opponents.shape[1], self.seats[rows]
             weights = self.pool.weights / self.pool.weights.sum()
-            self.opponents[rows] = self.rng.choice(len(weights), (len(rows), n), p=weights)
-            self.opponents[rows, self.rng.integers(n, size=len(rows))] = -1
+            drawn = self.rng.choice(len(weights), (len(rows), n), p=weights)
+            self.opponents[rows] = np.where(np.arange(n) < seats[:, None], drawn, -1)
+            self.opponents[rows, self.rng.integers(seats)] = -1
 
     def _keep_open_decisions(self) -> None:
         """Drop all decisions but the open ones; value targets are final except at the last decision of each game."""

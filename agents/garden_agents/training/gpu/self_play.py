@@ -6,6 +6,7 @@ What is small, such as actions, values and rewards, is copied to the CPU, where 
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -26,9 +27,14 @@ class TensorSelfPlay(SelfPlay):
     """`SelfPlay` on the network's device, with `inputs` and `decisions.masks` in tensors there."""
 
     def __init__(
-        self, game: Game, network: TorchNetwork, pool: OpponentPool, arguments: Arguments, seed: int
+        self,
+        games: Sequence[Game],
+        network: TorchNetwork,
+        pool: OpponentPool,
+        arguments: Arguments,
+        seed: int,
     ) -> None:
-        super().__init__(game, network, pool, arguments, seed)
+        super().__init__(games, network, pool, arguments, seed)
         self.generator = torch.Generator(network.device).manual_seed(seed)
         self._observation, self._mask = (
             torch.as_tensor(part, device=network.device) for part in (self.batch.flat, self.batch.action_mask)
@@ -38,7 +44,7 @@ class TensorSelfPlay(SelfPlay):
             from garden_agents.training.gpu.features import reader  # loads numba.cuda
 
             self._read = reader(network.network)
-        self._finals = self.batch.target.zeros((arguments.envs, game.max_players), np.int32)
+        self._finals = self.batch.target.zeros((arguments.envs, games[0].max_players), np.int32)
         self._parameters: dict[Policy, tuple[Network, torch.Tensor]] = {}
         """Networks of past selves, and their parameters on the device."""
 
@@ -88,4 +94,4 @@ class TensorSelfPlay(SelfPlay):
 
     def _final_standings(self, rows: np.ndarray) -> np.ndarray:
         self.batch.target.standings(self.batch.last_states, self._finals)
-        return self._here(self._finals)[rows, : self.game.num_players]
+        return self._here(self._finals)[rows]
