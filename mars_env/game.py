@@ -17,10 +17,14 @@ from mars_env.state import MAX_PLAYERS, PARAMS_FIELDS, PHASES, STATE_FIELDS
 _TEAM_DIVISOR = {1: 200, 2: 100, 3: 60, 4: 50, 5: 40}  # a good team score, by players [9.3]
 
 
+SPECIAL_SHOWN = "flat+special"
+"""The flat view for networks that play with and without special actions."""
+
+
 class Mars(Game):
     """Gardens of Mars (Néstor Romeral Andrés) for 2 to 5 players, 1 to 5 in the cooperative variant.
 
-    Options: see `Mars.options`. Observation: int8, (1335,) in the view "flat" or (75, 11, 11) in "planes";
+    Options: see `Mars.options`. Observation: int8, (1335,) in the view "flat", (1336,) in "flat+special" or (75, 11, 11) in "planes";
     103 actions, 194 with two gardeners. docs/mars.md has the tables.
 
     Raises:
@@ -72,7 +76,12 @@ space above 25; in the cooperative game the team's score is the lowest of its pl
         Option("gardeners", 1, "gardeners of each player", low=1, high=2, note="2 only with num_players=2"),
         Option("cooperative", False, "variant: all players receive the lowest score"),
         Option("max_decisions", 1000, "cap at which a game is truncated", low=1, high=2**31 - 1),
-        Option("view", "flat", "form of the observation", choices=("flat", "planes")),
+        Option(
+            "view",
+            "flat",
+            "form of the observation; flat+special has one more entry, whether there are special actions",
+            choices=("flat", "planes", SPECIAL_SHOWN),
+        ),
     )
     state_fields = STATE_FIELDS
     params_fields = PARAMS_FIELDS
@@ -117,11 +126,12 @@ space above 25; in the cooperative game the team's score is the lowest of its pl
 
     @property
     def observation_parts(self) -> tuple[Part, ...]:
-        """The parts of the flat view, in order; () for the view "planes", which has the same parts as planes."""
+        """The parts of the flat views, in order; () for the view "planes", which has the same parts as planes."""
         if self.option_values["view"] == "planes":
             return ()
         each = self.option_values["gardeners"]
         seats = MAX_PLAYERS if each == 1 else 2
+        special = (Part("special actions", 1, "whether there are special actions"),)
         return (
             Part("flowers", NUM_COLOURS * NUM_HEXES, f"flowers by colour and hex: {', '.join(COLOURS)}"),
             Part(
@@ -147,6 +157,7 @@ space above 25; in the cooperative game the team's score is the lowest of its pl
             Part("phase", len(PHASES), "phase, one-hot: place, move, plant"),
             Part("number of players", 1, "number of players", "1 … 5"),
             Part("planted", NUM_COLOURS, "flowers planted so far, by colour", "0 … 10"),
+            *(special if self.option_values["view"] == SPECIAL_SHOWN else ()),
         )
 
     @property
@@ -171,7 +182,7 @@ space above 25; in the cooperative game the team's score is the lowest of its pl
 
     @functools.cached_property
     def observation_shape(self) -> tuple[int, ...]:
-        """(1335,) or (75, 11, 11)."""
+        """(1335,), (1336,) or (75, 11, 11)."""
         if self.option_values["view"] == "planes":
             return (rules.NUM_PLANES, WIDTH, WIDTH)
         return super().observation_shape

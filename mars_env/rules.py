@@ -331,15 +331,17 @@ def _legal_moves(state, start, offset, hexes, mask):
 
 @compiled
 def observe(state, params, player, out):
-    """Fill `out`, int8 (1335,) or (75 * 121,), with the observation of seat `player`; nothing is hidden [1.8]."""
+    """Fill `out`, int8 (1335,), (1336,) or (75 * 121,), with the observation of seat `player`; nothing is hidden [1.8]."""
     if params.planes:
         # The flat view is written to the end of `out` and spread out from the start: plane 14 + s fills cells
         # up to 121 (15 + s), which first passes entry s of the scalars after that has been read.
         flat = out[out.shape[0] - FLAT_SIZE :]
         _observe_flat(state, params, player, flat)
         _spread(flat, out)
-    else:
-        _observe_flat(state, params, player, out)
+        return
+    _observe_flat(state, params, player, out)
+    if out.shape[0] > FLAT_SIZE:
+        out[FLAT_SIZE] = params.special_actions
 
 
 @compiled

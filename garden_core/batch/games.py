@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, cast
 
 import numpy as np
@@ -12,18 +13,20 @@ from garden_core.game import Game
 from garden_core.options import REWARD
 from garden_core.registry import AnyGame, as_game
 
+NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
 
-def games_of(game: AnyGame | Sequence[AnyGame]) -> tuple[Game, ...]:
-    """Return the games that a batch plays, of one game or of a list of variants.
+
+def games_of(game: AnyGame | Sequence[AnyGame], options: Mapping[str, Any] = NO_OPTIONS) -> tuple[Game, ...]:
+    """Return the games that a batch plays, of one game or of a list of variants; `options` are those of classes and names.
 
     Raises:
-        TypeError: for anything but games, Game classes and names.
+        TypeError: for anything but games, Game classes and names, and for options of a game, which has them already.
         ValueError: for an empty list, or variants that do not go together: the class, the shapes and parts of observations and
             actions, the kind of reward and whether the players are a team must be the same. It says what differs.
     """
     if not isinstance(game, list | tuple):
-        return (as_game(cast(AnyGame, game), {}),)
-    games = tuple(as_game(each, {}) for each in game)
+        return (as_game(cast(AnyGame, game), dict(options)),)
+    games = tuple(as_game(each, dict(options)) for each in game)
     if not games:
         raise ValueError("a batch needs at least one game")
     first = _common(games[0])

@@ -76,4 +76,12 @@ def render_row(
     """
     require_reset(learner.dealt, "render")
     state, seat = learner.batch.states[row], int(learner.seats[row])
-    return render(learner.game, state, mode, seat, learner.last_decision(row), display, fps)
+    return render(
+        learner.batch.games[int(state["variant"])],
+        state,
+        mode,
+        seat,
+        learner.last_decision(row),
+        display,
+        fps,
+    )

@@ -10,6 +10,7 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
+from garden_core.batch.games import games_of
 from garden_core.batch.learner import Learner, Opponents, Seat, Weights
 from garden_core.checks import as_integer, as_seed, as_seeds, check_choice, require_reset, short
 from garden_core.game import Game
@@ -21,9 +22,9 @@ from garden_core.render.display import Display
 _METADATA: dict[str, Any] = {"render_modes": ["ansi", "rgb_array", "human"], "render_fps": 2}
 
 
-def _recording(game: Game, record: Folder | None) -> Callable[..., None] | None:
+def _recording(games: Sequence[Game], record: Folder | None) -> Callable[..., None] | None:
     """Return what a `Learner` calls at the end of each game to record it in a folder; None for none."""
-    return None if record is None else Recorder(game, record).save
+    return None if record is None else Recorder(games, record).save
 
 
 class Env(gymnasium.Env):
@@ -86,7 +87,7 @@ class Env(gymnasium.Env):
             seat,
             "disabled",
             illegal=illegal,
-            on_game_end=_recording(self.game, record),
+            on_game_end=_recording([self.game], record),
         )
         self._display = Display(self.game.title)
 
@@ -181,7 +182,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
     `reset(options={"reset_mask": mask})` deals new games in the rows of the bool mask (N,).
 
     Args:
-        game: as in `Env`.
+        game: as in `Env`, or a list of variants, of which each game has one (docs/many-variants.md): `infos["variant"]` is its index.
         num_envs: number of games N.
         autoreset_mode: an AutoresetMode, or its value "NextStep", "SameStep" or "Disabled".
         copy: return copies of observations and masks; otherwise the next step overwrites them.
@@ -208,7 +209,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
 
     def __init__(
         self,
-        game: AnyGame,
+        game: AnyGame | Sequence[AnyGame],
         num_envs: int = 1,
         opponents: Opponents = "random",
         weights: Weights = None,
@@ -222,7 +223,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         record: Folder | None = None,
         **options: Any,
     ) -> None:
-        self.game = as_game(game, options)
+        games = games_of(game, options)
         check_render_mode(render_mode)
         if render_mode == "human":
             raise ValueError(
@@ -234,7 +235,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.metadata = VectorEnv.metadata | {"autoreset_mode": self.autoreset_mode}
         self.learner = Learner(
-            self.game,
+            games,
             num_envs,
             opponents,
             weights,
@@ -243,14 +244,19 @@ class VectorEnv(gymnasium.vector.VectorEnv):
             threads,
             illegal,
             max_episode_steps,
-            _recording(self.game, record),
+            _recording(games, record),
         )
         self.num_envs = self.learner.num_envs
         self.render_mode = render_mode
         self.copy = copy
-        self.single_observation_space, self.single_action_space = spaces_of(self.game)
+        self.single_observation_space, self.single_action_space = spaces_of(games[0])
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
+
+    @property
+    def game(self) -> Game:
+        """The game; raises ValueError if there are several variants, which are `learner.batch.games`."""
+        return self.learner.game
 
     def reset(
         self, *, seed: int | Sequence[int] | None = None, options: dict[str, Any] | None = None
@@ -299,6 +305,8 @@ class VectorEnv(gymnasium.vector.VectorEnv):
                 "seat": np.where(over, learner.final_seats, 0),
                 "capped": learner.capped.copy(),
             }
+            if len(learner.batch.games) > 1:
+                final_info["variant"] = np.where(over, learner.batch.last_states["variant"], 0)
             infos |= _in_rows({"final_obs": observations, "final_info": _in_rows(final_info, over)}, over)
             infos["capped"] &= ~over
         rewards = learner.rewards.astype(np.float64)
@@ -346,6 +354,8 @@ class VectorEnv(gymnasium.vector.VectorEnv):
             "seat": learner.seats.copy(),
             "capped": learner.capped.copy(),
         }
+        if len(learner.batch.games) > 1:
+            infos["variant"] = learner.batch.variant.copy()
         return _in_rows(infos, np.ones(self.num_envs, np.bool_))
 
 

@@ -10,10 +10,12 @@ import numpy as np
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecEnv
 
+from garden_core.batch.games import games_of
 from garden_core.batch.learner import Learner, Opponents, Seat, Weights
 from garden_core.checks import as_rows, as_seed, require_reset
+from garden_core.game import Game
 from garden_core.interfaces.common import check_render_mode, render_row, spaces_of
-from garden_core.registry import AnyGame, as_game
+from garden_core.registry import AnyGame
 
 
 class GardenVecEnv(VecEnv):
@@ -28,7 +30,8 @@ class GardenVecEnv(VecEnv):
     drop the decimals.
 
     Args:
-        game: a game, a Game class or the name of an installed game.
+        game: a game, a Game class or the name of an installed game; or a list of variants, of which each game has one
+            (docs/many-variants.md), with its index in the finished game's info, "variant".
         num_envs: number of games N.
         opponents, weights, seat: as in `garden_core.batch.learner.Learner`.
         seed: seed of the first reset; None for a random one.
@@ -48,7 +51,7 @@ class GardenVecEnv(VecEnv):
 
     def __init__(
         self,
-        game: AnyGame,
+        game: AnyGame | Sequence[AnyGame],
         num_envs: int,
         opponents: Opponents = "random",
         weights: Weights = None,
@@ -60,19 +63,24 @@ class GardenVecEnv(VecEnv):
         max_steps: int | None = None,
         **options: Any,
     ) -> None:
-        self.game = as_game(game, options)
+        games = games_of(game, options)
         check_render_mode(render_mode)
         self.render_mode = render_mode
         self.learner = Learner(
-            self.game, num_envs, opponents, weights, seat, "same_step", threads, illegal, max_steps
+            games, num_envs, opponents, weights, seat, "same_step", threads, illegal, max_steps
         )
         self._actions: tuple[Any, ...] = ()  # the argument of step_async until step_wait takes it
         self._returns = np.zeros(self.learner.num_envs)
         self._lengths = np.zeros(self.learner.num_envs, np.int64)
         self._start = time.time()
-        super().__init__(self.learner.num_envs, *spaces_of(self.game))
+        super().__init__(self.learner.num_envs, *spaces_of(games[0]))
         self._seed: int | None
         self.seed(seed)
+
+    @property
+    def game(self) -> Game:
+        """The game; raises ValueError if there are several variants, which are `learner.batch.games`."""
+        return self.learner.game
 
     def reset(self) -> np.ndarray:
         """Deal new games and return the first observations, int8 `(N, *game.observation_shape)`."""
@@ -116,6 +124,8 @@ class GardenVecEnv(VecEnv):
                 "opponents": learner.final_drawn[row].tolist(),
                 "capped": bool(learner.capped[row]),
             }
+            if len(learner.batch.games) > 1:
+                infos[row]["variant"] = int(learner.batch.last_states["variant"][row])
         self._returns[over] = 0
         self._lengths[over] = 0
         return learner.observation.copy(), learner.rewards.copy(), over, infos

@@ -24,7 +24,7 @@ class Recorder:
     """Writes games as `game-000001.json` etc., numbered after the highest in the folder; overwrites no file.
 
     Args:
-        game: the game.
+        game: the game, or the variants of a batch.
         folder: created if missing.
 
     Raises:
@@ -33,10 +33,10 @@ class Recorder:
         OSError: for a folder that cannot be created or read.
     """
 
-    def __init__(self, game: Game, folder: Folder) -> None:
+    def __init__(self, game: Game | Sequence[Game], folder: Folder) -> None:
         if not isinstance(folder, str | os.PathLike):
             raise TypeError(f"record must be the path of a folder, or None, not {short(folder)}")
-        self.game = game
+        self.games = [game] if isinstance(game, Game) else game
         self.folder = Path(folder).absolute()
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -61,16 +61,18 @@ class Recorder:
         """
         if not actions:
             return
+        game, alone = self.games[int(state["variant"])], state.copy()
+        alone["variant"] = 0  # as in a batch of this game alone
         try:
-            replay = Replay.of(self.game, seed, [self.game.labels[action] for action in actions])
-            leads_here = deque(replay.states(), maxlen=1)[0].tobytes() == state.tobytes()
+            replay = Replay.of(game, seed, [game.labels[action] for action in actions])
+            leads_here = deque(replay.states(), maxlen=1)[0].tobytes() == alone.tobytes()
         except ReplayError:
             leads_here = False
         if not leads_here:
             if not self._warned:
                 self._warned = True
                 warnings.warn(
-                    f"a game of {self.game.name} is not recorded: it was not played here from its deal on, "
+                    f"a game of {game.name} is not recorded: it was not played here from its deal on, "
                     "but a position was put in (set_states)",
                     stacklevel=1,
                 )

@@ -12,7 +12,7 @@ from mars_env import Mars
 
 MARS = [Mars(num_players=n, special_actions=special) for n in (2, 3, 5) for special in (False, True)]
 PEAKS = [Mars(peaks=peaks) for peaks in (0, 3)]
-N, SEED = 40, 7
+N, SEED = 60, 7
 
 
 def with_own_cards(kind, number):
@@ -22,8 +22,8 @@ def with_own_cards(kind, number):
 
 GAMES = {
     "mars": MARS + PEAKS,
-    "cacti": with_own_cards(Cacti, 4),
-    "botanicus": [*with_own_cards(Botanicus, 3), Botanicus(num_players=4)],
+    "cacti": with_own_cards(Cacti, 50),
+    "botanicus": [*with_own_cards(Botanicus, 50), Botanicus(num_players=4)],
     "margin": [game.with_options(reward="margin") for game in MARS],
 }
 
@@ -140,7 +140,7 @@ def test_what_does_not_go_together_is_refused(games, words):
 
 def test_what_needs_one_game_is_refused():
     batch = Batch(MARS, N)
-    with pytest.raises(ValueError, match="variants must be 40 indexes of 6 variants"):
+    with pytest.raises(ValueError, match="variants must be 60 indexes of 6 variants"):
         Batch(MARS, N, variants=[0, 6])
     batch.reset(SEED)
     with pytest.raises(ValueError, match="plays 6 variants of mars, so there is no game of all rows"):

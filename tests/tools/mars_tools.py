@@ -39,7 +39,7 @@ OPTIONS = {
     "gardeners": (1, 2),
     "cooperative": (False, True),
     "reward": ("outcome", "margin"),
-    "view": ("flat", "planes"),
+    "view": ("flat", "planes", "flat+special"),
 }
 
 

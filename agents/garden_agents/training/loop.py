@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from garden_agents.training.checkpoint import CHECKPOINT, check
 from garden_agents.training.pool import OpponentPool
 from garden_agents.training.run_folder import Run
 from garden_agents.training.torch_network import TorchNetwork
+from garden_core.batch.batch import Batch
 from garden_core.batch.games import games_of
 from garden_core.game import Game
 
@@ -118,6 +119,8 @@ class Loop(ABC):
         self.save()
         several = f", {len(self.games):,} variants" if len(self.games) > 1 else ""
         print(f"training on {in_words(self.game)}{several}, in {self.run.folder}", flush=True)
+        if same := _seen_alike(self.games[:100]):
+            print(f"observations do not tell {same[0]} and {same[1]} apart at the deal", flush=True)
         if self.done < 1:
             self._report_schedules()
             with progress_bar(unit="decision", unit_scale=True, smoothing=0.1, desc="compiling") as self.bar:
@@ -232,3 +235,15 @@ class Loop(ABC):
         if self.run.is_due(self.done):
             self.evaluate()
             self.save()
+
+
+def _seen_alike(games: Sequence[Game]) -> tuple[Game, Game] | None:
+    """Return two games whose observations after the same deal are equal, if there are any."""
+    found: dict[bytes, Game] = {}
+    for game in games:
+        batch = Batch(game, 1)
+        batch.reset(0)
+        first = found.setdefault(batch.flat.tobytes(), game)
+        if first is not game:
+            return first, game
+    return None

@@ -400,9 +400,14 @@ class MarsReference:
         return numbers
 
     def observation(self, player, view):
-        """`flat`: each board plane at the 91 hexes, then the scalars. `planes`: 11 x 11, row r, column q."""
+        """`flat`: each board plane at the 91 hexes, then the scalars. `planes`: 11 x 11, row r, column q.
+
+        `flat+special`: as `flat`, then whether there are special actions.
+        """
         planes, scalars = self.board_planes(player), self.scalars(player)
-        if view == "flat":
+        if view == "flat+special":
+            scalars.append(self.special_actions)
+        if view.startswith("flat"):
             return np.array([h in plane for plane in planes for h in HEXES] + scalars, dtype=np.int8)
         image = np.zeros((len(planes) + len(scalars), 11, 11), dtype=np.int8)
         for i, plane in enumerate(planes):

@@ -246,7 +246,7 @@ def test_a_game_just_ended_by_the_rules_is_not_truncated():
         ({"num_players": 1, "gardeners": 2, "cooperative": True}, "gardeners must be 1 with num_players=1"),
         ({"special_actions": 1}, "special_actions must be True or False, not 1"),
         ({"max_decisions": 0}, "max_decisions must be .* from 1 .*, not 0"),
-        ({"view": "image"}, "view must be 'flat' or 'planes', not 'image'"),
+        ({"view": "image"}, "view must be 'flat' or 'planes' or 'flat.special', not 'image'"),
     ],
 )
 def test_an_option_out_of_range_is_named_with_what_is_allowed(options, message):
