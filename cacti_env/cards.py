@@ -26,15 +26,15 @@ Name = Annotated[str, Meta(pattern=r"^\S(.*\S)?$", max_length=40)]
 Cost = tuple[Annotated[int, Meta(ge=0, le=MAX_OF_TYPE)], ...]
 
 
-class Arrangement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Arrangement(msgspec.Struct, frozen=True, order=True, forbid_unknown_fields=True):
     """The cost, in cacti of each type, and the points that planting it scores."""
 
     cost: Cost
     points: Annotated[int, Meta(ge=0, le=MAX_POINTS)]
 
 
-class Basic(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A Basic Arrangement: the player who plants it chooses one of its halves."""
+class Basic(msgspec.Struct, frozen=True, order=True, forbid_unknown_fields=True):
+    """A Basic Arrangement: the player who plants it chooses one of its halves. Ordered by cost and points, upper half first."""
 
     upper: Arrangement
     lower: Arrangement

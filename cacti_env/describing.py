@@ -9,16 +9,21 @@ from cacti_env.cards import Arrangement, Cards
 from cacti_env.state import RESPONSE
 
 
-def describe(state: Any, cards: Cards, action: int, label: str) -> str:
+def describe(state: Any, cards: Cards, action: int, label: str, by_value: bool) -> str:
     """Return what a legal action does in this position, in one line, without hidden information.
 
     Args:
         state: the position.
-        cards: the printed cards.
+        cards: the printed cards, with the Basic Arrangements as states number them.
         action: its index.
         label: its label.
+        by_value: whether actions plant what is offered, instead of a card of the data file.
     """
     halves, middle, player = cards.halves, state["middle"], int(state["current_player"])
+    top = int(state["arrangement_deck"][state["arrangements_left"] - 1]) if state["arrangements_left"] else -1
+    if by_value:
+        halves = [halves[2 * k + i] for k in (int(state["basic_in_hand"][player]), top) for i in (0, 1)]
+        halves.append(cards.starting)
     responds = ", in response" if state["asked"] == RESPONSE else ""
     number = action - len(cards.types)
     if number < 0:
@@ -27,10 +32,9 @@ def describe(state: Any, cards: Cards, action: int, label: str) -> str:
         after = responds or f"; then player_{1 - player} responds{possible}"
         return f"take {middle[t]} {cards.types[t]} from the middle{after}"
     if number < len(halves):
-        source, left = "", int(state["arrangements_left"])  # open to both players
-        if number < len(halves) - 1:
-            on_top = left > 0 and state["arrangement_deck"][left - 1] == number // 2
-            source = " from the deck" if on_top else " from the hand"
+        source = ""
+        if number < len(halves) - 1 and not by_value:
+            source = " from the deck" if top == number // 2 else " from the hand"
         cost, points = cacti(halves[number].cost, cards), counted(halves[number].points, "point")
         return f"{label}{source}: discard {cost}, {points}{responds}"
     t = number - len(halves)

@@ -158,18 +158,19 @@ CARD, HALF = (58, 80), (210, 42)  # width and height
 PLANTED, PLANTED_LARGE = (104, 32), (158, 47)  # of a planted Arrangement with its gap
 
 
-def svg(view: SimpleNamespace, cards: Cards, look: Look) -> str:
+def svg(view: SimpleNamespace, cards: Cards, look: Look, by_value: bool) -> str:
     """Return the position as a picture.
 
     Args:
         view: what one seat sees, the keys of `snapshots.seen` as attributes.
         cards: the printed cards.
         look: style of the picture and marked actions.
+        by_value: whether actions plant what is offered, instead of a card of the data file.
 
     Returns:
         A self-contained SVG document, 980 x 724 or, compact, 440 wide.
     """
-    return _Picture(view, cards, look, DARK if look.dark else LIGHT).document()
+    return _Picture(view, cards, look, DARK if look.dark else LIGHT, by_value).document()
 
 
 class _Picture(NamedTuple):
@@ -179,6 +180,7 @@ class _Picture(NamedTuple):
     cards: Cards
     look: Look
     paint: Palette
+    by_value: bool
 
     def document(self) -> str:
         """The whole picture: the table, each player's panel, the status."""
@@ -281,7 +283,7 @@ class _Picture(NamedTuple):
         """The Arrangement deck, whose top card is open."""
         yield self.head(x, y, f"Arrangement deck: {counted(self.view.arrangements_left, 'card')}")
         for k in self.view.top:
-            yield self.basic(x, y + 14, k)
+            yield self.basic(x, y + 14, k, "open")
 
     @draw.group
     def legend(self, x: float, y: float, step: float, across: int) -> Parts:
@@ -364,12 +366,16 @@ class _Picture(NamedTuple):
         starting, basic = self.view.starting_in_hand[player], self.view.basic_in_hand[player]
         yield self.head(x, y, "Hand" if starting or basic else "Hand: empty")
         down = y + 14
+        own = player == self.view.current_player
         if starting:
-            own = player == self.view.current_player
             yield self.half(x, down, "starting", self.cards.starting, "starting", own)
             down += 52
         for k in basic:
-            yield self.back(x, down, HALF[0], 88, "hidden") if k is None else self.basic(x, down, k)
+            yield (
+                self.back(x, down, HALF[0], 88, "hidden")
+                if k is None
+                else self.basic(x, down, k, "hand", own)
+            )
 
     @draw.group
     def final(self, player: int, x: float, y: float) -> Parts:
@@ -473,12 +479,13 @@ class _Picture(NamedTuple):
         yield self.words(x + radius + 3, y, n, 14, fill, bold=n > 0)
 
     @draw.group
-    def basic(self, x: float, y: float, k: int) -> Parts:
-        """A Basic Arrangement with both halves."""
+    def basic(self, x: float, y: float, k: int, place: str, own: bool = True) -> Parts:
+        """A Basic Arrangement with both halves; `place` names it in actions by value."""
         for number, half in enumerate(HALVES):
             name = f"{k} {half}" if self.look.names else f"{k}"
             arrangement = getattr(self.cards.basic[k], half)
-            yield self.half(x, y + 44 * number, name, arrangement, f"basic {k} {half}")
+            which = f"{place if self.by_value else f'basic {k}'} {half}"
+            yield self.half(x, y + 44 * number, name, arrangement, which, own)
 
     def half(
         self, x: float, y: float, name: str, arrangement: Arrangement, which: str, own: bool = True

@@ -153,10 +153,9 @@ def _shuffle_discards(state, params):
 @compiled
 def apply_action(state, params, action):
     """Carry out a legal action up to the next decision. Blocks: Grow, Plant, Special, the opening card."""
-    types = np.int64(params.num_types)
-    halves = 2 * np.int64(params.num_basic) + 1
+    types, plants = np.int64(params.num_types), _num_plants(params)
     if state.asked == LAST_CARD:
-        if action == 2 * types + halves:
+        if action == 2 * types + plants:
             _take_opening_card(state)
         _ask_action(state, params)
         return
@@ -167,11 +166,20 @@ def apply_action(state, params, action):
         if state.asked == ACTION:
             _ask_response(state, params)
             return
-    elif action < types + halves:
-        _plant(state, params, action - types)
+    elif action < types + plants:
+        half = action - types
+        if params.cards_shown:
+            half = _offered(state, params, np.int64(state.current_player), half)
+        _plant(state, params, half)
     else:
-        _use_special(state, action - types - halves)
+        _use_special(state, action - types - plants)
     _end_turn(state, params)
+
+
+@compiled
+def _num_plants(params):
+    """Return the number of actions that plant: one for each half, or one for each that can be offered."""
+    return np.int64(_NUM_OFFERED) if params.cards_shown else 2 * np.int64(params.num_basic) + 1
 
 
 @compiled
@@ -217,7 +225,7 @@ def legal_actions(state, params, mask):
     """Fill `mask`, int8 (num_actions,), for the player to move; return how many are legal."""
     mask[:] = 0
     types = np.int64(params.num_types)
-    specials = types + 2 * np.int64(params.num_basic) + 1
+    specials = types + _num_plants(params)
     if state.asked == LAST_CARD:
         mask[specials + types] = 1
         mask[specials + types + 1] = 1
@@ -231,7 +239,7 @@ def legal_actions(state, params, mask):
     for i in range(_NUM_OFFERED):
         half = _offered(state, params, player, i)
         if half >= 0 and _can_pay(state, params, player, half):
-            mask[types + half] = 1
+            mask[types + (i if params.cards_shown else half)] = 1
             n += 1
     if state.asked == ACTION and not state.special_used[player]:
         for t in range(types):
@@ -288,9 +296,8 @@ def _can_act(state, params, player):
 
 @compiled
 def observe(state, params, player, out):
-    """Fill `out`, int8 (7 types + 6 Basic Arrangements + 13,), as seat `player` sees it [6]; with memory, counts follow."""
-    types, basics = np.int64(params.num_types), np.int64(params.num_basic)
-    other = 1 - player
+    """Fill `out`, int8, as seat `player` sees it [6]: the parts of `Cacti.observation_parts`, in this order."""
+    types, other = np.int64(params.num_types), 1 - player
     for t in range(types):
         out[t] = state.middle[t]
         out[types + t] = state.nursery[player, t]
@@ -306,18 +313,10 @@ def observe(state, params, player, out):
     at += types
     out[at] = state.starting_in_hand[player]
     at += 1
-    if state.basic_in_hand[player] >= 0:
-        out[at + np.int64(state.basic_in_hand[player])] = 1
-    at += basics
-    if state.arrangements_left > 0:
-        out[at + np.int64(state.arrangement_deck[state.arrangements_left - 1])] = 1
-    at += basics
-    for i in range(state.num_planted[player]):
-        out[at + np.int64(state.planted[player, i])] = 1
-    at += 2 * basics + 1
-    for i in range(state.num_planted[other]):
-        out[at + np.int64(state.planted[other, i])] = 1
-    at += 2 * basics + 1
+    if params.cards_shown:
+        at = _observe_values(state, params, player, out, at)
+    else:
+        at = _observe_places(state, params, player, out, at)
     out[at] = np.int64(state.starting_in_hand[other]) + (state.basic_in_hand[other] >= 0)
     out[at + 1] = state.deck_left
     at += 2
@@ -336,20 +335,114 @@ def observe(state, params, player, out):
 
 
 @compiled
+def _observe_places(state, params, player, out, at):
+    """Fill `out` from `at` on with the Arrangements by their places in the data file; return where this ends."""
+    basics, other = np.int64(params.num_basic), 1 - player
+    if state.basic_in_hand[player] >= 0:
+        out[at + np.int64(state.basic_in_hand[player])] = 1
+    at += basics
+    if state.arrangements_left > 0:
+        out[at + np.int64(state.arrangement_deck[state.arrangements_left - 1])] = 1
+    at += basics
+    for i in range(state.num_planted[player]):
+        out[at + np.int64(state.planted[player, i])] = 1
+    at += 2 * basics + 1
+    for i in range(state.num_planted[other]):
+        out[at + np.int64(state.planted[other, i])] = 1
+    at += 2 * basics + 1
+    return at
+
+
+@compiled
+def _observe_values(state, params, player, out, at):
+    """Fill `out` from `at` on with the Arrangements by cost and points; return where this ends."""
+    types, basics, other = np.int64(params.num_types), np.int64(params.num_basic), 1 - player
+    own, top = np.int64(state.basic_in_hand[player]), np.int64(-1)
+    if state.arrangements_left > 0:
+        top = np.int64(state.arrangement_deck[state.arrangements_left - 1])
+    out[at] = state.starting_in_hand[other]
+    at = _show_half(params, 2 * basics, out, at + 1)
+    seen = np.int64(0)  # a bit for each Basic Arrangement
+    for k in (own, top):
+        if k >= 0:
+            _show_basic(params, k, out, at)
+            seen |= 1 << k
+        at += 2 * types + 2
+    for seat in (player, other):
+        out[at] = state.num_planted[seat]
+        out[at + 1] = min(np.int64(state.arrangement_points[seat]), MOST_COUNTED)
+        at += 2
+        for i in range(state.num_planted[seat]):
+            seen |= 1 << (np.int64(state.planted[seat, i]) // 2)
+    shown = np.int64(0)
+    for k in range(basics):
+        if not seen >> k & 1:
+            place = k  # of equal cards the first places are filled, so that nothing depends on which of them is seen
+            while place > 0 and not shown >> (place - 1) & 1 and _equal(params, place - 1, k):
+                place -= 1
+            shown |= 1 << place
+            _show_basic(params, np.int64(k), out, at + place * (2 * types + 2))
+    at += basics * (2 * types + 2)
+    for t in range(types):
+        out[at + t] = params.count[t]
+    at += types
+    for i in range(params.num_bonus):
+        out[at + np.int64(params.bonus[i])] += 1
+    return at + types
+
+
+@compiled
+def _show_half(params, half, out, at):
+    """Fill `out` from `at` on with the cost and the points of a half; return where this ends."""
+    types = np.int64(params.num_types)
+    for t in range(types):
+        out[at + t] = params.cost[half, t]
+    out[at + types] = params.points[half]
+    return at + types + 1
+
+
+@compiled
+def _show_basic(params, k, out, at):
+    """Fill `out` from `at` on with both halves of a Basic Arrangement."""
+    _show_half(params, 2 * k + 1, out, _show_half(params, 2 * k, out, at))
+
+
+@compiled
+def _equal(params, one, other):
+    """Return whether two Basic Arrangements have the same values."""
+    for i in range(2):
+        if params.points[2 * one + i] != params.points[2 * other + i]:
+            return False
+        for t in range(params.num_types):
+            if params.cost[2 * one + i, t] != params.cost[2 * other + i, t]:
+                return False
+    return True
+
+
+@compiled
 def observe_hidden(state, params, player, out):
-    """Fill `out`, int8 (types + 2 x 6 Basic Arrangements + all Cacti cards,), with what seat `player` cannot see."""
+    """Fill `out`, int8, with what seat `player` cannot see: the parts of `Cacti.hidden_parts`, in this order."""
     types, basics = np.int64(params.num_types), np.int64(params.num_basic)
     other = 1 - player
+    width = 2 * types + 2 if params.cards_shown else basics  # of the other's Basic Arrangement
     out[:] = 0
     out[np.int64(state.bonus[other])] = 1
     if state.basic_in_hand[other] >= 0:
-        out[types + np.int64(state.basic_in_hand[other])] = 1
-    at, left = types + basics, np.int64(state.deck_left)
+        if params.cards_shown:
+            _show_basic(params, np.int64(state.basic_in_hand[other]), out, types)
+        else:
+            out[types + np.int64(state.basic_in_hand[other])] = 1
+    at, left = types + width, np.int64(state.deck_left)
     for i in range(left):
         out[at + i] = state.deck[left - 1 - i] + 1
-    at, left = out.shape[0] - basics, np.int64(state.arrangements_left) - 1
+    each = width if params.cards_shown else np.int64(1)
+    at, left = out.shape[0] - basics * each, np.int64(state.arrangements_left) - 1
     for i in range(left):
-        out[at + i] = state.arrangement_deck[left - 1 - i] + 1
+        k = np.int64(state.arrangement_deck[left - 1 - i])
+        if params.cards_shown:
+            _show_basic(params, k, out, at + i * each)
+        else:
+            out[at + i] = k + 1
 
 
 # --- memory ---
@@ -364,6 +457,8 @@ def _remember(state, params, action):
             state.grown[player, t] = min(state.grown[player, t] + 1, MOST_COUNTED)
         elif state.middle[t] > 0:
             state.passed_by[player, t] = min(state.passed_by[player, t] + 1, MOST_COUNTED)
+    if params.cards_shown:  # this observation has no places for halves
+        return
     for half in range(2 * params.num_basic + 1):
         if action != params.num_types + half and _can_pay(state, params, player, half):
             state.not_planted[player, half] = min(state.not_planted[player, half] + 1, MOST_COUNTED)
@@ -372,7 +467,8 @@ def _remember(state, params, action):
 @compiled
 def _observe_memory(state, params, player, out):
     """Fill the end of `out` with the counts of the seat and of the other one."""
-    types, halves = np.int64(params.num_types), 2 * np.int64(params.num_basic) + 1
+    types = np.int64(params.num_types)
+    halves = np.int64(0) if params.cards_shown else 2 * np.int64(params.num_basic) + 1
     size = 2 * types + halves
     at = out.shape[0] - 2 * size
     for seat in (player, 1 - player):

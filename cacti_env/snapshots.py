@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -47,19 +48,25 @@ class Snapshot(msgspec.Struct, forbid_unknown_fields=True):
     truncated: bool
 
 
-def written(state: Any, cards: Cards, scores: list[int], memory: bool) -> dict[str, Any]:
+def written(
+    state: Any, cards: Cards, file_places: Sequence[int], scores: list[int], remembered: dict[str, int]
+) -> dict[str, Any]:
     """Return a state as plain JSON values, without the core's keys.
 
     Args:
         state: the record.
-        cards: the printed cards.
+        cards: the printed cards, with the Basic Arrangements as states number them.
+        file_places: the place of each of these in the data file, which names it in the snapshot.
         scores: every seat's score.
-        memory: whether the counts of the memory are added.
+        remembered: the keys of the memory, and how many counts each seat has there.
     """
     types, starting = len(cards.types), 2 * len(cards.basic)
     over = bool(state["terminated"] or state["truncated"])
     planted = [
-        [["starting"] if half == starting else [half // 2, HALVES[half % 2]] for half in own[:n].tolist()]
+        [
+            ["starting"] if half == starting else [file_places[half // 2], HALVES[half % 2]]
+            for half in own[:n].tolist()
+        ]
         for own, n in zip(state["planted"], state["num_planted"], strict=True)
     ]
     special = zip(state["under_special"][:, :types].tolist(), state["special_used"], strict=True)
@@ -72,21 +79,17 @@ def written(state: Any, cards: Cards, scores: list[int], memory: bool) -> dict[s
         "special": [under if used else None for under, used in special],
         "bonus": state["bonus"].tolist(),
         "starting_in_hand": list(map(bool, state["starting_in_hand"])),
-        "basic_in_hand": [[k] if k >= 0 else [] for k in state["basic_in_hand"].tolist()],
-        "arrangement_deck": state["arrangement_deck"][: state["arrangements_left"]][::-1].tolist(),
+        "basic_in_hand": [[file_places[k]] if k >= 0 else [] for k in state["basic_in_hand"].tolist()],
+        "arrangement_deck": [
+            file_places[k] for k in state["arrangement_deck"][: state["arrangements_left"]][::-1]
+        ],
         "planted": planted,
         "deck": state["deck"][: state["deck_left"]][::-1].tolist(),
         "discards": state["discards"][:types].tolist(),
         "last_turn": bool(state["last_turn"]),
         "scores": scores,
-        **{name: state[name][:, :width].tolist() for name, width in _remembered(cards, memory).items()},
+        **{name: state[name][:, :width].tolist() for name, width in remembered.items()},
     }
-
-
-def _remembered(cards: Cards, memory: bool) -> dict[str, int]:
-    """Return the keys of the memory, and how many counts each seat has there; none without memory."""
-    types = len(cards.types)
-    return {"grown": types, "passed_by": types, "not_planted": len(cards.halves)} if memory else {}
 
 
 def seen(snapshot: dict[str, Any], cards: Cards, seat: int | None) -> dict[str, Any]:
@@ -111,24 +114,24 @@ def seen(snapshot: dict[str, Any], cards: Cards, seat: int | None) -> dict[str, 
     return view
 
 
-def fill(state: Any, snapshot: Any, cards: Cards, memory: bool) -> None:
+def fill(
+    state: Any, snapshot: Any, cards: Cards, file_places: Sequence[int], remembered: dict[str, int]
+) -> None:
     """Write a position into a zeroed state.
 
     Args:
         state: the record.
         snapshot: as returned by `Game.snapshot`.
-        cards: the printed cards.
-        memory: whether the snapshot must contain the counts of the memory.
+        cards, file_places, remembered: as for `written`.
 
     Raises:
         PositionError: if the position is impossible.
     """
-    remembered = _remembered(cards, memory)
     for name, width in remembered.items():
         state[name][:, :width] = _counts(snapshot.get(name), name, width)
     position = parsed({name: value for name, value in snapshot.items() if name not in remembered}, Snapshot)
     _fill_cacti(state, position, cards)
-    _fill_arrangements(state, position, cards)
+    _fill_arrangements(state, position, cards, file_places)
     state["current_player"], state["active_player"] = position.current_player, position.active_player
     state["asked"] = ACTION if position.asked == "over" else ASKED.index(position.asked)
     state["last_turn"] = position.last_turn
@@ -178,21 +181,23 @@ def _fill_cacti(state: Any, position: Snapshot, cards: Cards) -> None:
         state["under_special"][player, :types] = under or 0
 
 
-def _fill_arrangements(state: Any, position: Snapshot, cards: Cards) -> None:
+def _fill_arrangements(state: Any, position: Snapshot, cards: Cards, file_places: Sequence[int]) -> None:
     """Write the places of the Arrangements; each must be in one place."""
     basics, halves = len(cards.basic), cards.halves
     places = [k for hand in position.basic_in_hand for k in hand] + position.arrangement_deck
     numbers: dict[tuple[int | str, ...], int] = {("starting",): 2 * basics}
-    numbers |= {(k, half): 2 * k + i for k in range(basics) for i, half in enumerate(HALVES)}
+    numbers |= {(k, half): 2 * own + i for own, k in enumerate(file_places) for i, half in enumerate(HALVES)}
     for half in (half for own in position.planted for half in own):
         require(tuple(half) in numbers, f"planted: {half} is no half of an Arrangement")
-        places += [numbers[tuple(half)] // 2] if len(half) == 2 else []
+        places += [int(half[0])] if len(half) == 2 else []
     require(
         sorted(places) == list(range(basics)),
         f"each of the {basics} Basic Arrangements must be in one hand, in the deck or planted: {sorted(places)}",
     )
     state["arrangements_left"] = len(position.arrangement_deck)
-    state["arrangement_deck"][: len(position.arrangement_deck)] = position.arrangement_deck[::-1]
+    state["arrangement_deck"][: len(position.arrangement_deck)] = [
+        file_places.index(k) for k in position.arrangement_deck[::-1]
+    ]
     spent = [0] * len(cards.types)
     for player, own in enumerate(position.planted):
         held = position.starting_in_hand[player]
@@ -201,7 +206,7 @@ def _fill_arrangements(state: Any, position: Snapshot, cards: Cards) -> None:
             f"player {player} must have planted the Starting Arrangement or have it in hand, not both",
         )
         state["starting_in_hand"][player] = held
-        state["basic_in_hand"][player] = (position.basic_in_hand[player] or [-1])[0]
+        state["basic_in_hand"][player] = next(map(file_places.index, position.basic_in_hand[player]), -1)
         state["num_planted"][player] = len(own)
         for place, half in enumerate(own):
             which = numbers[tuple(half)]

@@ -1,7 +1,7 @@
 """The records of Cacti: every field of a state and of the params, with its meaning.
 
-A type of cactus is its index in the data file, a Basic Arrangement k its place there, a seat 0 or 1; -1 means
-none. A half is what can be planted: 2 k the upper half of Basic Arrangement k, 2 k + 1 the lower half, and after
+A type of cactus is its index in the data file, a seat 0 or 1; -1 means none. A Basic Arrangement k is its place in the
+data file; with params.cards_shown its place in the order of values (`Cacti.file_places`). A half is what can be planted: 2 k the upper half of Basic Arrangement k, 2 k + 1 the lower half, and after
 them all the Starting Arrangement. A deck is a stack: its top is the last of the cards that are left in it. The
 core adds `rng`, `current_player`, `decisions`, `terminated`, `truncated` and `rewards` to the state, and
 `num_players` and `max_decisions` to the params.
@@ -50,4 +50,5 @@ PARAMS_FIELDS = [
     ("count", "i1", MAX_TYPES),  # Cacti cards by type
     ("bonus", "i1", MAX_BONUS),  # types of all Bonus Planters
     ("memory", "u1"),  # whether observations count what the players have taken and passed up
+    ("cards_shown", "u1"),  # whether observations and actions show values instead of places
 ]
