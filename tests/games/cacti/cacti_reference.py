@@ -4,6 +4,8 @@ Written from the rules alone, it shares no code with the package. Its methods fo
 rules. All chance comes from outside: the constructor takes the deal, `step` the reshuffle.
 """
 
+from collections import Counter
+
 import numpy as np
 
 FACE_UP = 5
@@ -24,6 +26,7 @@ class CactiReference:
         data,
         max_decisions=200,
         reward="outcome",
+        cards_shown="places",
         deck,
         middle,
         bonus,
@@ -32,6 +35,7 @@ class CactiReference:
     ):
         self.max_decisions = max_decisions
         self.reward = reward
+        self.by_value = cards_shown == "values"
 
         self.types = list(data["types"])
         self.count = list(data["count"])
@@ -73,11 +77,19 @@ class CactiReference:
         assert sorted(sum(self.basic_in_hand, self.arrangement_deck)) == list(range(len(self.basic)))
 
     def name_actions(self):
-        """By label: ("grow", t), ("basic", k, half), ("starting",), ("special", t), ("take",) or ("leave",)."""
+        """By label: ("grow", t), ("basic", k, half), ("starting",), ("special", t), ("take",) or ("leave",).
+
+        By value, ("hand", half) and ("open", half) take the place of ("basic", k, half).
+        """
         self.actions = {f"grow {name}": ("grow", t) for t, name in enumerate(self.types)}
-        for k in range(len(self.basic)):
-            for half in HALVES:
-                self.actions[f"plant basic {k} {half}"] = ("basic", k, half)
+        if self.by_value:
+            for place in ("hand", "open"):
+                for half in HALVES:
+                    self.actions[f"plant {place} {half}"] = (place, half)
+        else:
+            for k in range(len(self.basic)):
+                for half in HALVES:
+                    self.actions[f"plant basic {k} {half}"] = ("basic", k, half)
         self.actions["plant starting"] = ("starting",)
         for t, name in enumerate(self.types):
             self.actions[f"special {name}"] = ("special", t)
@@ -89,7 +101,14 @@ class CactiReference:
     def legal(self):
         """The indexes of the legal actions, ascending."""
         allowed = self.allowed()
-        return [index for index, name in enumerate(self.actions.values()) if name in allowed]
+        return [index for index, name in enumerate(self.actions.values()) if self.meant(name) in allowed]
+
+    def meant(self, name):
+        """The action with its card: what lies in a place now."""
+        if name[0] not in ("hand", "open"):
+            return name
+        cards = self.basic_in_hand[self.current_player] if name[0] == "hand" else self.arrangement_deck[:1]
+        return ("basic", cards[0], name[1]) if cards else None
 
     def allowed(self):
         if self.asked == "last_card":
@@ -104,7 +123,7 @@ class CactiReference:
         """Carry out one decision and everything that follows without one."""
         assert action in self.legal()
         counted_before = self.counted_points()
-        name = self.actions[self.labels[action]]
+        name = self.meant(self.actions[self.labels[action]])
         self.decisions += 1
         if self.asked == "last_card":
             self.answer_last_card(name, shuffle)
@@ -351,10 +370,13 @@ class CactiReference:
         numbers += [self.special[seat] is not None for seat in seats]
         numbers += [t == self.bonus[player] for t in range(self.num_types)]
         numbers += [self.starting_in_hand[player]]
-        numbers += self.one_hot_basics(self.basic_in_hand[player])
-        numbers += self.one_hot_basics(self.arrangement_deck[:1])
-        for seat in seats:
-            numbers += self.planted_flags(seat)
+        if self.by_value:
+            numbers += self.arrangements_by_value(player, other)
+        else:
+            numbers += self.one_hot_basics(self.basic_in_hand[player])
+            numbers += self.one_hot_basics(self.arrangement_deck[:1])
+            for seat in seats:
+                numbers += self.planted_flags(seat)
         numbers += [len(self.basic_in_hand[other]) + self.starting_in_hand[other]]
         numbers += [len(self.deck)]
         numbers += self.discards
@@ -362,3 +384,23 @@ class CactiReference:
         numbers += [self.asked == asked for asked in ASKED]
         numbers += [player, self.last_turn]
         return np.array(numbers, dtype=np.int8)
+
+    def values(self, k):
+        """Cost and points of the upper half, then of the lower one."""
+        return [n for half in HALVES for n in (*self.basic[k][half]["cost"], self.basic[k][half]["points"])]
+
+    def values_or_zeros(self, ks):
+        return self.values(ks[0]) if ks else [0] * (2 * self.num_types + 2)
+
+    def arrangements_by_value(self, player, other):
+        numbers = [self.starting_in_hand[other], *self.starting["cost"], self.starting["points"]]
+        numbers += self.values_or_zeros(self.basic_in_hand[player])
+        numbers += self.values_or_zeros(self.arrangement_deck[:1])
+        for seat in (player, other):
+            special = sum(self.special[seat] or [])
+            numbers += [len(self.planted[seat]), min(127, self.open_points(seat) - special)]
+        unseen = Counter(tuple(self.values(k)) for k in self.arrangement_deck[1:] + self.basic_in_hand[other])
+        for card in sorted(tuple(self.values(k)) for k in range(len(self.basic))):
+            numbers += card if unseen[card] > 0 else [0] * len(card)
+            unseen[card] -= 1
+        return numbers + self.count + [self.bonus_planters.count(t) for t in range(self.num_types)]

@@ -93,7 +93,7 @@ def count(before, taken, now, met):
         met["response skipped"] += now["asked"] != "response"
     met["special"] += taken.startswith("special")
     met["starting planted"] += taken == "plant starting"
-    if taken.startswith("plant basic"):
+    if taken.startswith(("plant basic", "plant hand", "plant open")):
         from_hand = before["basic_in_hand"][player] != now["basic_in_hand"][player]
         met["planted from the hand" if from_hand else "planted from the deck"] += 1
     met["opening card taken in the last turn"] += taken == "take card"
@@ -122,6 +122,7 @@ def play_many(folder, part, parts, games, files, met):
             if seed % 7 == 6:
                 options["max_decisions"] = 1 + seed % 30
             options["reward"] = ("outcome", "margin")[seed // 2 % 2]
+            options["cards_shown"] = ("places", "values")[seed // 4 % 2]
             play(options, data, seed, POLICIES[seed % 3], met)
 
 
