@@ -374,7 +374,9 @@ def _observe_values(state, params, player, out, at):
         at += 2
         for i in range(state.num_planted[seat]):
             seen |= 1 << (np.int64(state.planted[seat, i]) // 2)
-    shown = np.int64(0)
+    shown = np.int64(
+        0
+    )  # unseen is the rest, not what is in the deck: a search supposes other hands in past states
     for k in range(basics):
         if not seen >> k & 1:
             place = k  # of equal cards the first places are filled, so that nothing depends on which of them is seen

@@ -151,6 +151,17 @@ def memory(game: Game) -> str:
     return observation(make(game.name, memory="history"), len(game.observation_parts))
 
 
+def values(game: Game) -> str:
+    """Return the table of the parts of an observation that `cards_shown="values"` has in place of others."""
+    shown = _indexed(make(game.name, cards_shown="values").observation_parts)
+    rows = [
+        (indexes, f"`{part.name}`", part.values, part.meaning)
+        for _, indexes, part in shown
+        if part not in game.observation_parts
+    ]
+    return table(("entries", "name", "values", "meaning"), rows)
+
+
 def _indexed(parts: Sequence[Part]) -> list[tuple[int, str, Part]]:
     """Return the first index, the range of indexes in words, and each part."""
     indexed, first = [], 0
@@ -208,6 +219,8 @@ def generated() -> dict[str, Callable[[], str]]:
             parts[f"{game.name} {what.__name__}"] = functools.partial(what, game)
         if "memory" in game.option_values:
             parts[f"{game.name} memory"] = functools.partial(memory, game)
+        if "cards_shown" in game.option_values:
+            parts[f"{game.name} values"] = functools.partial(values, game)
     return parts
 
 

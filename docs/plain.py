@@ -33,7 +33,7 @@ LONGEST = {
     "change-a-rule.md": 155,
     "faq.md": 90,
     "mars.md": 200,
-    "cacti.md": 200,
+    "cacti.md": 220,
     "botanicus.md": 220,
     "printed-values.md": 40,
     "rewards.md": 135,

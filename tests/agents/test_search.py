@@ -2,6 +2,7 @@
 
 import time
 
+import msgspec
 import numpy as np
 import pytest
 import torch
@@ -126,10 +127,10 @@ class Revealing:
         return self.evaluate(batch.observation[rows], batch.action_mask[rows])[0].argmax(1)
 
 
-def revealed(rows=20, decisions=5):
+def revealed(rows=20, decisions=5, network=Revealing, **options):
     """Return games, with history, in which both players' actions reveal their Bonus Planters; and their network."""
-    batch = dealt("cacti", rows, 3, history=True)
-    network = Revealing(batch.game)
+    batch = dealt(make("cacti", **options), rows, 3, history=True)
+    network = network(batch.game)
     for _ in range(decisions):
         batch.step(network(batch, batch.all_rows))
     return batch, network
@@ -160,15 +161,80 @@ def test_a_belief_without_moves_or_private_fields_is_uniform():
         belief(dealt("cacti"), Sure(0, 0.0))
 
 
-def test_weighted_redraws_do_not_depend_on_hidden_cards():
-    """Neither on the others' present cards nor on their past ones."""
-    batch, network = revealed(decisions=6)
-    other = 1 - batch.current_player
-    before = searched(batch, 30, network=network, seed=2)
-    for name in hints_of(batch.game).private_fields:
-        for row in batch.all_rows:
+class ReadingAll(Revealing):
+    """A network whose actions depend on every entry of the observation."""
+
+    def evaluate(self, observation, mask):
+        logits = np.random.default_rng(1).normal(size=(observation.shape[1], mask.shape[1]))
+        chances = np.exp(np.tanh(observation @ logits / 20)) * mask
+        return (chances / chances.sum(1, keepdims=True)).astype(np.float32), np.zeros(len(mask), np.float32)
+
+
+@pytest.mark.parametrize(
+    ("network", "options"), [(Revealing, {}), (ReadingAll, {}), (ReadingAll, {"cards_shown": "values"})]
+)
+def test_weighted_redraws_do_not_depend_on_hidden_cards(network, options):
+    """Neither on the others' present cards nor on their past ones, in the hand and in the deck."""
+    batch, network = revealed(decisions=6, network=network, **options)
+    game, other = batch.game, 1 - batch.current_player
+    held = batch.states["basic_in_hand"][batch.all_rows, other] >= 0
+    before = found(batch, network)
+    for row in batch.all_rows[held]:  # a card that is planted is known
+        for past in batch.history.states[row]:
+            if past["decisions"] < batch.states["decisions"][row]:
+                kernels.resample(past, game.params[0], 1 - other[row], 5)
+        for name in hints_of(game).private_fields:
             batch.history.states[row][name][:, other[row]] = 0
-    np.testing.assert_equal(searched(batch, 30, network=network, seed=2), before)
+    np.testing.assert_equal(found(batch, network), before)
+
+
+def found(batch, network):
+    """Return the weights of redraws, and what a search that uses them finds."""
+    return belief(batch, network, 30, seed=3)[1], searched(batch, 30, network=network, seed=2)
+
+
+class Wanting:
+    """A network that grows what the lower half of its own card costs, however observations show the card."""
+
+    def __init__(self, game):
+        self.own = game.observation_slices["own basic"]
+        costs = np.array([[*card.lower.cost] for card in game.cards.basic])
+        by_value = game.option_values["cards_shown"] == "values"
+        self.costs = np.eye(10)[:, 5:9] if by_value else costs
+
+    def evaluate(self, observation, mask):
+        chances = mask.astype(np.float32)
+        chances[:, :4] *= np.exp(observation[:, self.own] @ self.costs)
+        return chances / chances.sum(1, keepdims=True), np.zeros(len(mask), np.float32)
+
+
+def test_cards_by_value_are_believed_as_cards_by_place(tmp_path):
+    """In the same games, with cards that both options number alike; some are planted from the hand, which reveals them."""
+    game = make("cacti", cards_shown="values")
+    ascending = [game.cards.basic[k] for k in game.file_places]
+    path = tmp_path / "cards.toml"
+    path.write_bytes(msgspec.toml.encode(msgspec.structs.replace(game.cards, basic=ascending)))
+    games = [make("cacti", cards=path, cards_shown=shown) for shown in ("places", "values")]
+    place, value = batches = [dealt(game, 30, 2, history=True) for game in games]
+    rng, from_hand = np.random.default_rng(1), 0
+    for _ in range(25):
+        (states, weights), (same, alike) = (
+            belief(batch, Wanting(game), 30, seed=3) for batch, game in zip(batches, games, strict=True)
+        )
+        np.testing.assert_array_equal(same["basic_in_hand"], states["basic_in_hand"])
+        np.testing.assert_allclose(weights, alike, rtol=1e-4)
+        plants = np.isin(np.arange(35), range(4, 29))
+        actions = ((rng.random((30, 35)) + plants) * place.action_mask).argmax(1)
+        k = np.where((actions >= 4) & (actions < 28), (actions - 4) // 2, -2)
+        own = place.states["basic_in_hand"][place.all_rows, place.current_player] == k
+        from_hand += own.sum()
+        planted = np.where(own, 4, 6) + actions % 2
+        relative = np.where(k >= 0, planted, np.where(actions < 4, actions, actions - 20))
+        place.step(actions)
+        value.step(relative)
+        np.testing.assert_array_equal(value.states, place.states)
+    assert from_hand > 10
+    assert weights.max() > 3 / 30  # some hands are much likelier than others
 
 
 class Last(Sure):

@@ -18,6 +18,7 @@ from mars_env import mars_v0
 GAMES = {
     "cacti": make("cacti"),
     "remembering": make("cacti", memory="history"),
+    "values": make("cacti", cards_shown="values"),
     "botanicus": make("botanicus", num_players=3),
     "mars": make("mars", num_players=4),
 }
@@ -38,21 +39,31 @@ def named(game, entries):
     return {name: entries[where].tolist() for name, where in game.hidden_slices.items()}
 
 
-def test_cacti_hides_hand_bonus_and_decks():
-    game = GAMES["cacti"]
+@pytest.mark.parametrize("game", [GAMES["cacti"], GAMES["values"]], ids=repr)
+def test_cacti_hides_hand_bonus_and_decks(game):
     types, basics = len(game.cards.types), len(game.cards.basic)
+
+    def values(k):
+        card = game.cards.basic[k]
+        return [n for half in (card.upper, card.lower) for n in (*half.cost, half.points)]
+
     for batch in positions(game):
         for seat in range(2):
             for row, entries in enumerate(batch.observe_hidden(seat)):
                 now, shown = game.snapshot(batch.states[row]), named(game, entries)
                 other = 1 - seat
                 assert shown["opponent's bonus"] == [int(now["bonus"][other] == t) for t in range(types)]
-                assert shown["opponent's basic"] == [
-                    int(k in now["basic_in_hand"][other]) for k in range(basics)
-                ]
-                for name, cards in (("deck", now["deck"]), ("arrangement deck", now["arrangement_deck"][1:])):
-                    codes = [card + 1 for card in cards]  # both lists from the top
-                    assert shown[name] == codes + [0] * (len(shown[name]) - len(codes))
+                hand, below = now["basic_in_hand"][other], now["arrangement_deck"][1:]
+                if game is GAMES["values"]:
+                    held, deck = ([n for k in cards for n in values(k)] for cards in (hand, below))
+                else:
+                    held, deck = [int(k in hand) for k in range(basics)], [k + 1 for k in below]
+                for name, entries in (
+                    ("opponent's basic", held),
+                    ("deck", [t + 1 for t in now["deck"]]),  # both decks from the top
+                    ("arrangement deck", deck),
+                ):
+                    assert shown[name] == entries + [0] * (len(shown[name]) - len(entries))
 
 
 def test_botanicus_hides_hands_and_pile():
@@ -82,7 +93,8 @@ def test_the_public_part_is_what_every_seat_sees(game):
     """It never changes with what any seat cannot see, while observations do."""
     private = [part.name for part in game.observation_parts if part.private]
     expected = {"cacti": {"own bonus", "own basic"}, "botanicus": {"own hand"}, "mars": set()}
-    assert set(private) == expected[game.name]
+    unseen = {"unseen arrangements"} & game.observation_slices.keys()
+    assert set(private) == expected[game.name] | unseen
     for batch in positions(game, 3):
         public, own = batch.observe_public(), batch.observe(0)
         for name, where in game.observation_slices.items():
@@ -101,7 +113,7 @@ def test_parts_have_names_and_slices(game):
         ends = np.cumsum([0, *(part.size for part in parts)])
         assert [(each.start, each.stop) for each in slices.values()] == list(itertools.pairwise(ends))
         assert ends[-1] == size
-    plant = game.action_slices["plant basic" if game.name == "cacti" else list(game.action_slices)[-1]]
+    plant = game.action_slices["plant starting" if game.name == "cacti" else list(game.action_slices)[-1]]
     assert len(game.labels[plant]) == plant.stop - plant.start
 
 

@@ -15,15 +15,17 @@ PEAKS = [Mars(peaks=peaks) for peaks in (0, 3)]
 N, SEED = 60, 7
 
 
-def with_own_cards(kind, number):
+def with_own_cards(kind, number, **options):
     """The packaged cards, and private ones."""
-    return [kind()] + [kind(**hints_of(kind).private_data(seed)) for seed in range(number - 1)]
+    own = [{}, *(hints_of(kind).private_data(seed) for seed in range(number - 1))]
+    return [kind(**data, **options) for data in own]
 
 
 GAMES = {
     "mars": MARS + PEAKS,
-    "cacti": with_own_cards(Cacti, 50),
-    "botanicus": [*with_own_cards(Botanicus, 50), Botanicus(num_players=4)],
+    "cacti": with_own_cards(Cacti, 4),
+    "cacti by value": with_own_cards(Cacti, 50, cards_shown="values"),
+    "botanicus": [*with_own_cards(Botanicus, 3), Botanicus(num_players=4)],
     "margin": [game.with_options(reward="margin") for game in MARS],
 }
 
@@ -32,9 +34,11 @@ GAMES = {
 @pytest.mark.parametrize("policy", [RandomPolicy, GreedyPolicy])
 def test_each_row_plays_what_its_variant_plays_alone(name, policy):
     """Every array, bit for bit, over several games of each row."""
-    games, chosen = GAMES[name], np.arange(N) % len(GAMES[name])
-    batch, choose = Batch(games, N, variants=chosen), policy(1)
-    alone = [Batch(game, N) for game in games]
+    games = GAMES[name]
+    n = max(N, len(games))
+    chosen = np.arange(n) % len(games)
+    batch, choose = Batch(games, n, variants=chosen), policy(1)
+    alone = [Batch(game, n) for game in games]
     for each in (batch, *alone):
         each.reset(SEED)
     choosing = [policy(1) for _ in games]
@@ -46,9 +50,9 @@ def test_each_row_plays_what_its_variant_plays_alone(name, policy):
             np.testing.assert_array_equal(batch.states[rows], states)
             for field in ("observation", "action_mask", "current_player", "terminated", "truncated"):
                 np.testing.assert_array_equal(getattr(batch, field)[rows], getattr(other, field)[rows])
-            n = games[variant].num_players
-            np.testing.assert_array_equal(batch.rewards[rows, :n], other.rewards[rows])
-            assert not batch.rewards[rows, n:].any()
+            seats = games[variant].num_players
+            np.testing.assert_array_equal(batch.rewards[rows, :seats], other.rewards[rows])
+            assert not batch.rewards[rows, seats:].any()
             other.step(own(other, other.all_rows))
         batch.step(choose(batch, batch.all_rows))
     np.testing.assert_array_equal(batch.variant, chosen)

@@ -127,7 +127,9 @@ def field_of(name: str) -> Field:
         ValueError: if there is no such task, or its game has changed since the field was rated.
     """
     task = task_of(name)
-    field = msgspec.json.decode((FIELDS / f"{name}.json").read_bytes(), type=Field)
-    if (field.version, field.game) != (task.version, msgspec.to_builtins(conditions(task.make()))):
+    field, game = msgspec.json.decode((FIELDS / f"{name}.json").read_bytes(), type=Field), task.make()
+    # a field may be older than an option, which then had its default
+    field.game["options"] = game.defaults | field.game["options"]
+    if (field.version, field.game) != (task.version, msgspec.to_builtins(conditions(game))):
         raise ValueError(f"the field of {name} was rated for {field.game}, and must be rated again")
     return field
