@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import msgspec
 
 from cacti_env import cards, describing, drawing, rules, snapshots
-from cacti_env.cards import MAX_OF_TYPE, MAX_POINTS, NUM_PLAYERS
+from cacti_env.cards import MAX_OF_TYPE, MAX_POINTS, NUM_PLAYERS, Cards
 from cacti_env.snapshots import HALVES
 from cacti_env.state import MOST_COUNTED, PARAMS_FIELDS, STATE_FIELDS
 from garden_core.game import Game, Part
@@ -91,7 +91,7 @@ decided by who has more cacti under both planters.
     rules: ClassVar[Any] = rules
 
     @functools.cached_property
-    def cards(self) -> cards.Cards:
+    def cards(self) -> Cards:
         """The printed cards of this game."""
         try:
             return cards.load(self.data.get("cards", cards.PACKAGED))
@@ -113,7 +113,7 @@ decided by who has more cacti under both planters.
         return tuple(sorted(places, key=self.cards.basic.__getitem__) if self._by_value else places)
 
     @functools.cached_property
-    def _numbered(self) -> cards.Cards:
+    def _numbered(self) -> Cards:
         """The printed cards, with the Basic Arrangements as states number them."""
         basic = tuple(self.cards.basic[k] for k in self.file_places)
         return msgspec.structs.replace(self.cards, basic=basic)
@@ -185,7 +185,7 @@ decided by who has more cacti under both planters.
     def action_parts(self) -> tuple[Part, ...]:
         """The blocks of actions."""
         types = len(self.cards.types)
-        basic = (
+        basic: tuple[Part, ...] = (
             Part(
                 "plant basic",
                 2 * len(self.cards.basic),
