@@ -6,7 +6,7 @@ import functools
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from botanicus_env import describing, drawing, rules, snapshots, tables, wording
+from botanicus_env import describing, drawing, rules, shown, snapshots, tables, wording
 from botanicus_env.state import ASKED, PARAMS_FIELDS, STATE_FIELDS
 from botanicus_env.tables import (
     BEDS,
@@ -33,7 +33,7 @@ from garden_core.render.svg import Look
 class Botanicus(Game):
     """Botanicus (base game) for 2 to 4 players.
 
-    Options: see `Botanicus.options`. Observation: int8 (1224,); 81 actions. docs/botanicus.md has the tables.
+    Options: see `Botanicus.options`. Observation: int8 (1224,), or (2384,) with `cards_shown="values"`; 81 actions. docs/botanicus.md has the tables.
 
     Raises:
         ValueError: for an option out of range, or a data file that cannot be read or is invalid; it names the line
@@ -54,6 +54,12 @@ class Botanicus(Game):
         Option("num_players", 2, "players", low=2, high=MAX_PLAYERS),
         Option("max_decisions", 2000, "cap at which a game is truncated", low=1, high=2**31 - 1),
         Option("tables", "", "TOML file with other printed values; the packaged ones if empty"),
+        Option(
+            "cards_shown",
+            "places",
+            "also show all that is printed on board, cards and tracks by value",
+            choices=("places", "values"),
+        ),
     )
     state_fields = STATE_FIELDS
     params_fields = PARAMS_FIELDS
@@ -76,6 +82,7 @@ class Botanicus(Game):
     def fill_params(self, params: Any) -> None:
         """Write the printed values."""
         printed = self.tables
+        params["values_shown"] = self.option_values["cards_shown"] == "values"
         params["num_special"] = len(printed.special)
         params["num_card_kinds"] = len(printed.cards)
         params["column_points"] = printed.columns
@@ -224,6 +231,7 @@ class Botanicus(Game):
                 "≥ 0",
             ),
             Part("number of players", 1, "number of players", "2 … 4"),
+            *(shown.PARTS if self.option_values["cards_shown"] == "values" else ()),
         )
 
     @property

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from botanicus_env.shown import column_ahead, observe_values
 from botanicus_env.state import (
     ASSIGN,
     CHOOSE,
@@ -791,7 +792,7 @@ _MOST = 127
 
 @compiled
 def observe(state, params, player, out):
-    """Fill `out`, int8 (1224,), with the observation of seat `player` [10]."""
+    """Fill `out`, int8 (1224,), or (2384,) with values shown, with the observation of seat `player` [10]."""
     out[:] = 0
     n = np.int64(params.num_players)
     for offset in range(n):
@@ -837,6 +838,8 @@ def observe(state, params, player, out):
                 _observe_task(params, task, out, at + TASK_SIZE * (TASKS_EACH * offset + j))
     at += MAX_PLAYERS * TASKS_EACH * TASK_SIZE
     out[at] = n
+    if params.values_shown:
+        observe_values(state, params, player, out[at + 1 :])
 
 
 @compiled
@@ -895,9 +898,7 @@ def _observe_task(params, task, out, at):
 def _observe_columns(state, params, out, at):
     """Write the spaces of the current column and of the next one; after round two there is no next one."""
     for ahead in range(2):
-        column = np.int64(state.column) - 1 + ahead
-        if column == BOARD_COLUMNS and state.round_number == 1:
-            column = 0
+        column = column_ahead(state, np.int64(ahead))
         if column < BOARD_COLUMNS:
             for space in range(SPACES):
                 out[at + np.int64(params.board[column, space, 0])] = 1

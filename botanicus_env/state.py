@@ -109,4 +109,5 @@ PARAMS_FIELDS = [
     ("num_gains", "i1", (len(TRACKS), MAX_NODES)),
     ("edge", "i1", (len(TRACKS), MAX_NODES, MAX_EDGES)),  # node that an edge leads to, -1 none
     ("cost", "i1", (len(TRACKS), MAX_NODES, MAX_EDGES)),
+    ("values_shown", "u1"),  # 1 with cards_shown="values"
 ]

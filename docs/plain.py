@@ -34,7 +34,7 @@ LONGEST = {
     "faq.md": 90,
     "mars.md": 200,
     "cacti.md": 220,
-    "botanicus.md": 220,
+    "botanicus.md": 245,
     "printed-values.md": 40,
     "rewards.md": 135,
     "commands.md": 210,

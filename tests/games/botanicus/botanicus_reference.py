@@ -52,6 +52,7 @@ class BotanicusReference(Actions, Views):
         num_players=2,
         max_decisions=2000,
         reward="outcome",
+        cards_shown="places",
         stack,
         tiles,
         dealt,
@@ -60,6 +61,7 @@ class BotanicusReference(Actions, Views):
         self.num_players = num_players
         self.max_decisions = max_decisions
         self.reward = reward
+        self.cards_shown = cards_shown
         self.seats = range(num_players)
 
         self.read_data(data)

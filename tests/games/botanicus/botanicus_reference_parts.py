@@ -399,6 +399,57 @@ class Views:
         numbers += self.one_hot(self.asked, ASKED)
         return numbers
 
+    def amounts(self, actions, without=()):
+        """The sums by kind; a prize counts 1, by its stack."""
+        kinds = [*AT_ONCE[:4], *(f"prize {stack}" for stack in PRIZES), *CHOSEN, "pole"]
+        sums = {kind: 0 for kind in kinds if kind not in without}
+        for kind, amount in actions:
+            sums[f"prize {amount}" if kind == "prize" else kind] += 1 if kind == "prize" else amount
+        return list(sums.values())
+
+    def seen_node(self, track, node):
+        return self.amounts(self.node_gains[track][node], without=[*TRACKS, "pole"])
+
+    def seen_track(self, track, here):
+        """What the node gives; then, for one to five steps ahead, two nodes with what they give and how to get there."""
+        edges = self.node_edges[track]
+        numbers = self.seen_node(track, here)
+        reached = [(node, [cost], {way}) for way, (node, cost) in enumerate(edges[here])]
+        for _ in range(5):
+            for node, costs, first_ways in reached:
+                numbers += self.seen_node(track, node)
+                numbers += [not edges[node], min(costs), 0 in first_ways, 1 in first_ways]
+            numbers += [0] * 16 * (2 - len(reached))
+            further = {}
+            for node, costs, first_ways in reached:
+                for to, cost in edges[node]:
+                    all_costs, all_ways = further.setdefault(to, ([], set()))
+                    all_costs.append(min(costs) + cost)
+                    all_ways |= first_ways
+            reached = [(node, *how) for node, how in further.items()][:2]
+        return numbers
+
+    def seen_values(self, player):
+        numbers = []
+        for track in TRACKS:
+            numbers += self.seen_track(track, self.pieces[player][track])
+        coming = [*range(1, LAST_COLUMN + 1)] * (2 if self.round == 1 else 1)
+        coming = coming[self.column + 1 :][:6]
+        for column in coming:
+            for space in range(SPACES):
+                numbers += self.amounts([self.space_action(column, space)])
+        numbers += [0] * 4 * 16 * (6 - len(coming))
+        for name in PRIZES:
+            numbers += self.padded(self.prizes[name][1:], 7)
+        cards = []
+        for card, copies in zip(self.cards, self.copies, strict=True):
+            cards += [*self.amounts([card], without=["pole"]), copies]
+        numbers += self.padded(cards, 16 * MAX_CARD_KINDS)
+        numbers += self.column_points + self.animal_points
+        for plants, points in self.basic:
+            numbers += [*plants, points]
+        return numbers + self.beds
+
     def observation(self, player):
         """Flat, as seen from this player's seat."""
         seats = [(player + i) % self.num_players for i in self.seats]
@@ -411,4 +462,6 @@ class Views:
         numbers += self.seen_hand_action() + self.seen_pending()
         numbers += self.seen_dealt(seats)
         numbers += [self.num_players]
+        if self.cards_shown == "values":
+            numbers += self.seen_values(player)
         return np.minimum(numbers, MOST_IN_OBSERVATION).astype(np.int8)

@@ -129,6 +129,7 @@ def play_many(folder, part, parts, games, files, met, seats_every):
             for game in range(part, times, parts) if times > 1 else range(number % parts == part):
                 seed = 1000 * number + 3 * game + num_players
                 options = {"num_players": num_players, "reward": ("outcome", "margin")[game % 2]}
+                options["cards_shown"] = ("places", "values")[seed % 2]
                 options |= {"tables": path} if path else {}
                 if game % 5 == 4:
                     options["max_decisions"] = 1 + seed % 150

@@ -1,20 +1,38 @@
-"""Features instead of the observation: its entries, scaled, and the current score of each seat.
+"""Features instead of the observation: its entries, scaled, the current score of each seat, and what is at hand with values shown.
 
 In the observation the score is spread over many entries (points, coins, the plants of each column), which a network would
-have to add up and compare to predict the winner. Numbers in brackets refer to `rules.md` in `botanicus_env`.
+have to add up and compare to predict the winner. With `cards_shown="values"` the features are a function of the observation
+alone, and what a track action leads to stands next to what gives it. Numbers in brackets refer to `rules.md` in `botanicus_env`.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from botanicus_env.game import Botanicus
 from botanicus_env.rules import COINS_PER_POINT, SEAT_SIZE, SPACE_SIZE, TILE_SIZE
+from botanicus_env.shown import (
+    AMOUNTS,
+    BY_LOWER,
+    BY_UPPER,
+    FURTHER,
+    OF_CARD,
+    OF_NODE,
+    OF_SPACE,
+    PLACE_SIZE,
+    PRIZES_TO_COME,
+    STEP_SIZE,
+    STEPS,
+    TRACK_SIZE,
+    add_amount,
+)
 from botanicus_env.state import ASKED, TILED_COLUMNS
 from botanicus_env.tables import (
     BEDS,
     CHOSEN,
     COLUMNS,
     CROSSINGS,
+    KINDS,
     LEVELS,
     MAX_ANIMALS,
     MAX_CARD_KINDS,
@@ -26,6 +44,8 @@ from botanicus_env.tables import (
     TASKS_EACH,
     TRACKS,
 )
+from garden_agents.games import Features
+from garden_core.game import Game
 from garden_core.jit import compiled
 
 _EACH = 4
@@ -64,7 +84,20 @@ _UNITS = [
     *_TASK * TASKS_EACH * MAX_PLAYERS,
     4,
 ]
-_SCALES = 1 / np.array(_UNITS, np.float32)
+_AMOUNT_UNITS = [2 if kind.startswith("plant") or kind in ("water", *TRACKS) else 4 for kind in AMOUNTS]
+_AMOUNT_UNITS[AMOUNTS.index("animal") : AMOUNTS.index("plant_1")] = [1] * (2 + len(PRIZES))  # cards, too
+_PLACE = [*_AMOUNT_UNITS[:OF_NODE], 1, 4, 1, 1]
+_VALUE_UNITS = [
+    *_UNITS,
+    *[*_AMOUNT_UNITS[:OF_NODE], *_PLACE * (STEPS * STEP_SIZE // PLACE_SIZE)] * len(TRACKS),
+    *_AMOUNT_UNITS * (FURTHER * SPACES),
+    *[12] * (len(PRIZES) * PRIZES_TO_COME),
+    *[*_AMOUNT_UNITS[:OF_CARD], 4] * MAX_CARD_KINDS,
+    *[16] * (LEVELS + MAX_ANIMALS),
+    *_TASK * ROWS,
+    *[1] * BEDS,
+]
+_SCALES = 1 / np.array(_VALUE_UNITS, np.float32)  # of the default, too, the first ones
 
 # The bed whose plant an entry encodes, -1 for other entries.
 _BEDS_OF_SEAT = [*np.repeat(np.arange(BEDS), LEVELS), *[-1] * (SEAT_SIZE - LEVELS * BEDS)]
@@ -74,31 +107,117 @@ _SCORE_UNIT = np.float32(1 / 8)
 _ANIMAL_UNIT = np.float32(1 / 4)
 
 
-def num_entries(params: np.ndarray) -> int:
-    """Return the number of entries read from an observation, all but plants without a bed; `params` are records (1,)."""
-    return len(_UNITS) - MAX_PLAYERS * LEVELS * int((params[0]["bed"] == 0).sum())
+# Where parts of an observation begin.
+_AT = {name: part.start for name, part in Botanicus(cards_shown="values").observation_slices.items()}
+_PLAYERS, _COLUMN, _AT_HAND = _AT["number of players"], _AT["counts"] + 2, _AT["action at hand"]
+_CURRENT, _TILES, _AHEAD = _AT["current column"], _AT["tiles"], _AT["tracks ahead"]
+_COLUMN_POINTS, _ANIMAL_POINTS, _PLACES = _AT["column points"], _AT["animal points"], _AT["places of beds"]
+
+_POLE, _FIRST_TRACK = KINDS.index("pole"), KINDS.index(TRACKS[0])
+_SPACE_FEATURES = OF_SPACE + STEP_SIZE
+_AMOUNT_SCALES = 1 / np.array(_AMOUNT_UNITS, np.float32)
+
+
+def features(game: Game) -> Features:
+    """Return the features of a game, with the same params for all numbers of players, and with values shown for all tables."""
+    params = game.params.copy()
+    if game.option_values["cards_shown"] == "values":
+        num = len(_VALUE_UNITS) + NUM_SCORES + TRACK_SIZE + SPACES * _SPACE_FEATURES
+        return Features(num, fill_values, np.zeros_like(params))
+    params["num_players"] = params["max_decisions"] = 0
+    entries = len(_UNITS) - MAX_PLAYERS * LEVELS * int(
+        (params[0]["bed"] == 0).sum()
+    )  # but plants without a bed
+    return Features(entries + NUM_SCORES, fill_features, params)
+
+
+@compiled
+def fill_values(observation, params, features):
+    """Fill `features`, float32 (N, F), for observations with values shown, int8 (N, 2384); `params` are not read.
+
+    The features are the entries, divided by about their maximum; the scores, as in `fill_features`; the track at hand, as the
+    entries of each track, without what the node gives before the first step; and for each space of the current column the
+    amounts by kind that a Flower gains now, then the two nodes to which all steps of a track action lead, or as many as there
+    are.
+    """
+    for i in range(observation.shape[0]):
+        seen, out = observation[i], features[i]
+        for k in range(seen.shape[0]):
+            out[k] = seen[k] * _SCALES[k]
+        at = np.int64(seen.shape[0])
+        columns, animals, beds = seen[_COLUMN_POINTS:], seen[_ANIMAL_POINTS:], seen[_PLACES:]
+        _fill_scores(seen, columns, animals, beds, out[at : at + NUM_SCORES])
+        at += NUM_SCORES
+        out[at:] = 0
+        for track in range(len(TRACKS)):
+            if seen[_AT_HAND + len(CHOSEN) - len(TRACKS) + track]:
+                begin = OF_NODE * (seen[_AT_HAND + len(CHOSEN) + 1] == 0)
+                for k in range(begin, TRACK_SIZE):
+                    out[at + k] = out[_AHEAD + TRACK_SIZE * track + k]
+        at += TRACK_SIZE
+        for space in range(SPACES):
+            _fill_space(seen, out, np.int64(space), out[at : at + _SPACE_FEATURES])
+            at += _SPACE_FEATURES
+
+
+@compiled
+def _fill_space(seen, entries, space, out):
+    """Write what a Flower on a space of the current column gains now to `out`, which is 0 [5.6, 5.7, 5.8]."""
+    here, column = _CURRENT + SPACE_SIZE * space, np.int64(seen[_COLUMN])
+    first = seen[here + len(KINDS) + 1] == 0
+    if first or not seen[here + _POLE]:
+        _fill_action(seen[here:], np.int64(len(KINDS)), entries, out)
+    if first and column % 2 == 0:
+        tile = _TILES + TILE_SIZE * (SPACES * (column // 2 - 1) + space)
+        _fill_action(seen[tile:], np.int64(_POLE), entries, out)
+    for k in range(OF_SPACE):
+        out[k] *= _AMOUNT_SCALES[k]
+
+
+@compiled
+def _fill_action(seen, kinds, entries, out):
+    """Add the amount of an action, seen as its kind one-hot and its amount, and write the nodes that its steps lead to."""
+    amount = np.int64(seen[kinds])
+    for kind in range(kinds):
+        if seen[kind]:
+            add_amount((kind, amount), out)
+    for track in range(len(TRACKS)):
+        if seen[_FIRST_TRACK + track]:
+            step = min(amount, np.int64(STEPS))
+            at = _AHEAD + TRACK_SIZE * track + OF_NODE + STEP_SIZE * (step - 1)
+            while step > 1 and not (entries[at + BY_UPPER] or entries[at + BY_LOWER]):
+                step, at = step - 1, at - STEP_SIZE
+            for k in range(STEP_SIZE):
+                out[OF_SPACE + k] = entries[at + k]
 
 
 @compiled
 def fill_features(observation, params, features):
-    """Fill `features`, float32 (N, num_entries + NUM_SCORES), for observations, int8 (N, 1224); `params` are records (1,).
+    """Fill `features`, float32 (N, F), for observations, int8 (N, 1224); `params` are records (1,).
 
     Entries of the observation are divided by about their maximum; plants without a bed, which are always 0, are left out.
     Scores are in units of 8 points, without odd points, which are hidden [10], animals in units of 4 points, points for
     coins and coins left over in units of 1. Unused seats are 0.
     """
-    n = np.int64(params[0].num_players)
+    own = params[0]
     for i in range(observation.shape[0]):
-        scores = features[i, _fill_entries(observation[i], params[0], features[i]) :]
-        scores[:] = 0
-        highest = np.float32(0)
-        for seat in range(n):
-            _fill_seat(observation[i, seat * SEAT_SIZE :], params[0], scores[seat * _EACH :])
-        for seat in range(1, n):
-            score = scores[seat * _EACH]
-            highest = max(highest, score)
-            scores[MAX_PLAYERS * _EACH + seat - 1] = scores[0] - score
-        scores[NUM_SCORES - 1] = scores[0] - highest
+        scores = features[i, _fill_entries(observation[i], own, features[i]) :]
+        _fill_scores(observation[i], own.column_points, own.animal_points, own.bed, scores)
+
+
+@compiled
+def _fill_scores(seen, columns, animals, beds, scores):
+    """Fill `scores`, float32 (NUM_SCORES,), given the points of columns and animals, and where beds are."""
+    n = np.int64(seen[_PLAYERS])
+    scores[:] = 0
+    highest = np.float32(0)
+    for seat in range(n):
+        _fill_seat(seen[seat * SEAT_SIZE :], columns, animals, beds, scores[seat * _EACH :])
+    for seat in range(1, n):
+        score = scores[seat * _EACH]
+        highest = max(highest, score)
+        scores[MAX_PLAYERS * _EACH + seat - 1] = scores[0] - score
+    scores[NUM_SCORES - 1] = scores[0] - highest
 
 
 @compiled
@@ -113,20 +232,20 @@ def _fill_entries(seen, params, out):
 
 
 @compiled
-def _fill_seat(seen, params, out):
+def _fill_seat(seen, column_points, animal_points, places, out):
     coins, animals = np.int64(seen[_COINS]), np.int64(seen[_ANIMALS])
     score = 2 * np.int64(seen[_HALF_POINTS]) + coins // COINS_PER_POINT
     for column in range(COLUMNS):
-        score += _column_points(seen, params, column)
+        score += _points_of_column(seen, column_points, places, column)
     out[0] = score * _SCORE_UNIT
     if animals < MAX_ANIMALS:
-        out[1] = params.animal_points[animals] * _ANIMAL_UNIT
+        out[1] = animal_points[animals] * _ANIMAL_UNIT
     out[2] = coins // COINS_PER_POINT
     out[3] = coins % COINS_PER_POINT
 
 
 @compiled
-def _column_points(seen, params, column):
+def _points_of_column(seen, column_points, places, column):
     """Return the points of a column: 0 unless there is a plant in each bed, else by the highest level [9.1]."""
     highest = 0
     for row in range(ROWS):
@@ -135,7 +254,7 @@ def _column_points(seen, params, column):
         for k in range(LEVELS):
             if seen[LEVELS * bed + k]:
                 level = k + 1
-        if params.bed[bed] and level == 0:
+        if places[bed] and level == 0:
             return np.int64(0)
         highest = max(highest, level)
-    return np.int64(params.column_points[highest - 1])
+    return np.int64(column_points[highest - 1])
