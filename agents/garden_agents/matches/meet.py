@@ -203,6 +203,8 @@ class Result:
     forfeits: int = 0
     """Games that the agent gave up and so lost."""
     opponents_forfeits: int = 0
+    variant: str = ""
+    """The variant of the game that was played, in words, if there are several."""
 
 
 def meet(

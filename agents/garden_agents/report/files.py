@@ -213,7 +213,7 @@ def final(run: RunFiles) -> str:
         rows += [
             (
                 words(r.agent, 60),
-                words(r.opponent, 60),
+                words(", ".join(filter(None, (r.opponent, r.variant))), 100),
                 *_won(r),
                 f"{r.mean_score:.1f} : {r.opponents_mean_score:.1f}",
                 ", ".join(f"{won:.0%}" for won in r.by_seat[:20]),

@@ -167,7 +167,7 @@ class OnVariants(Measure):
         for each in self.each:
             name = in_words(each.game)
             found, text = each.final(agent, number)
-            results += [{"variant": name} | result for result in found["results"]]
+            results += [result | {"variant": name} for result in found["results"]]
             texts.append(f"{name}\n{text}")
         return {"results": results}, "\n\n".join(texts)
 
