@@ -33,7 +33,7 @@ from garden_core.render.svg import Look
 class Botanicus(Game):
     """Botanicus (base game) for 2 to 4 players.
 
-    Options: see `Botanicus.options`. Observation: int8 (1224,), or (2384,) with `cards_shown="values"`; 81 actions. docs/botanicus.md has the tables.
+    Options: see `Botanicus.options`. Observation: int8 (1224,), or (2414,) with `cards_shown="values"`; 81 actions. docs/botanicus.md has the tables.
 
     Raises:
         ValueError: for an option out of range, or a data file that cannot be read or is invalid; it names the line

@@ -792,7 +792,7 @@ _MOST = 127
 
 @compiled
 def observe(state, params, player, out):
-    """Fill `out`, int8 (1224,), or (2384,) with values shown, with the observation of seat `player` [10]."""
+    """Fill `out`, int8 (1224,), or (2414,) with values shown, with the observation of seat `player` [10]."""
     out[:] = 0
     n = np.int64(params.num_players)
     for offset in range(n):

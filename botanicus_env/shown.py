@@ -36,8 +36,10 @@ OF_NODE = OF_CARD - len(TRACKS)  # as no node gives steps on a track
 
 STEPS, _PLACES = 5, 2
 """How many steps ahead of a piece are shown, and how many nodes for each."""
-PLACE_SIZE = OF_NODE + 4
-_END, _COINS, BY_UPPER, BY_LOWER = range(OF_NODE, PLACE_SIZE)  # after the amounts of a node
+_END = OF_NODE  # after the amounts of a node: whether it is the last one
+BY_EDGE = _END + 1  # for the upper and for the lower edge of the piece's node, whether a way begins with it
+_COINS = BY_EDGE + MAX_EDGES  # and what that way costs
+PLACE_SIZE = _COINS + MAX_EDGES
 STEP_SIZE = _PLACES * PLACE_SIZE
 TRACK_SIZE = OF_NODE + STEPS * STEP_SIZE
 FURTHER = BOARD_COLUMNS - 2  # columns after the next one
@@ -47,8 +49,8 @@ PARTS = (
     Part(
         "tracks ahead",
         len(TRACKS) * TRACK_SIZE,
-        f"each track from the observer's piece: amounts of its node; for 1 to {STEPS} steps ahead {_PLACES} nodes each: amounts, end, "
-        "coins, by the upper edge, by the lower edge",
+        f"each track from the observer's piece: amounts of its node; for 1 to {STEPS} steps ahead {_PLACES} nodes each: "
+        "amounts, end, ways that begin with the upper and with the lower edge, coins for each",
         "≥ 0",
     ),
     Part(
@@ -71,7 +73,7 @@ PARTS = (
 
 @compiled
 def observe_values(state, params, player, out):
-    """Fill `out`, int8 (1160,) of zeros, with the values as seat `player` sees them."""
+    """Fill `out`, int8 (1190,) of zeros, with the values as seat `player` sees them."""
     at = np.int64(0)
     for track in range(len(TRACKS)):
         _observe_track(
@@ -132,15 +134,14 @@ def _observe_track(params, track, here, out):
 
     One step ahead, the nodes are those of the upper and of the lower edge. Further ahead, they are those to which the edges of
     the nodes before lead, each once, in the order of these edges; a third one is left out until the piece is closer. The coins
-    are those of the cheapest way through the nodes shown; the last two entries tell whether a way begins with the upper, and
-    with the lower edge.
+    are those of the cheapest way through the nodes shown that begins with each edge.
     """
     _observe_gains(params, track, here, out)
     at = np.int64(OF_NODE)
     for edge in range(MAX_EDGES):
         if params.edge[track, here, edge] >= 0:
-            out[at + PLACE_SIZE * edge + _COINS] = params.cost[track, here, edge]
-            out[at + PLACE_SIZE * edge + BY_UPPER + edge] = 1
+            out[at + PLACE_SIZE * edge + BY_EDGE + edge] = 1
+            out[at + PLACE_SIZE * edge + _COINS + edge] = params.cost[track, here, edge]
     first, second = np.int64(params.edge[track, here, 0]), np.int64(params.edge[track, here, 1])
     for step in range(STEPS):
         to_first, to_second = np.int64(-1), np.int64(-1)
@@ -164,12 +165,13 @@ def _observe_track(params, track, here, out):
                 else:
                     continue
                 reached = out[at + STEP_SIZE + PLACE_SIZE * further :]
-                coins = shown[_COINS] + params.cost[track, node, edge]
-                if reached[BY_UPPER] or reached[BY_LOWER]:
-                    coins = min(coins, reached[_COINS])
-                reached[_COINS] = coins
-                reached[BY_UPPER] |= shown[BY_UPPER]
-                reached[BY_LOWER] |= shown[BY_LOWER]
+                for begin in range(MAX_EDGES):
+                    if shown[BY_EDGE + begin]:
+                        coins = np.int64(shown[_COINS + begin]) + np.int64(params.cost[track, node, edge])
+                        if reached[BY_EDGE + begin]:
+                            coins = min(coins, np.int64(reached[_COINS + begin]))
+                        reached[BY_EDGE + begin] = 1
+                        reached[_COINS + begin] = coins
         first, second = to_first, to_second
         at += STEP_SIZE
 

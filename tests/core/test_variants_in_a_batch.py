@@ -26,6 +26,10 @@ GAMES = {
     "cacti": with_own_cards(Cacti, 4),
     "cacti by value": with_own_cards(Cacti, 50, cards_shown="values"),
     "botanicus": [*with_own_cards(Botanicus, 3), Botanicus(num_players=4)],
+    "botanicus by value": [
+        *with_own_cards(Botanicus, 50, cards_shown="values"),
+        Botanicus(num_players=3, cards_shown="values"),
+    ],
     "margin": [game.with_options(reward="margin") for game in MARS],
 }
 

@@ -414,19 +414,19 @@ class Views:
         """What the node gives; then, for one to five steps ahead, two nodes with what they give and how to get there."""
         edges = self.node_edges[track]
         numbers = self.seen_node(track, here)
-        reached = [(node, [cost], {way}) for way, (node, cost) in enumerate(edges[here])]
+        reached = [(node, {way: [cost]}) for way, (node, cost) in enumerate(edges[here])]
         for _ in range(5):
-            for node, costs, first_ways in reached:
+            for node, ways in reached:
                 numbers += self.seen_node(track, node)
-                numbers += [not edges[node], min(costs), 0 in first_ways, 1 in first_ways]
-            numbers += [0] * 16 * (2 - len(reached))
+                numbers += [not edges[node], 0 in ways, 1 in ways]
+                numbers += [min(ways.get(way, [0])) for way in (0, 1)]
+            numbers += [0] * 17 * (2 - len(reached))
             further = {}
-            for node, costs, first_ways in reached:
+            for node, ways in reached:
                 for to, cost in edges[node]:
-                    all_costs, all_ways = further.setdefault(to, ([], set()))
-                    all_costs.append(min(costs) + cost)
-                    all_ways |= first_ways
-            reached = [(node, *how) for node, how in further.items()][:2]
+                    for way, costs in ways.items():
+                        further.setdefault(to, {}).setdefault(way, []).append(min(costs) + cost)
+            reached = list(further.items())[:2]
         return numbers
 
     def seen_values(self, player):

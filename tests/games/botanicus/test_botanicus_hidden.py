@@ -15,7 +15,7 @@ pytestmark = pytest.mark.many_games
 def positions(games):
     """Yield tables at random decisions and at the end of random games with 2 to 4 players."""
     for seed in range(games):
-        table = Table(num_players=2 + seed % 3).deal(seed)
+        table = Table(num_players=2 + seed % 3, cards_shown=("places", "values")[seed % 2]).deal(seed)
         rng = random.Random(seed)
         while True:
             if rng.random() < 0.06 or table.now["asked"] == "assign" or table.over:

@@ -13,8 +13,7 @@ from botanicus_env.game import Botanicus
 from botanicus_env.rules import COINS_PER_POINT, SEAT_SIZE, SPACE_SIZE, TILE_SIZE
 from botanicus_env.shown import (
     AMOUNTS,
-    BY_LOWER,
-    BY_UPPER,
+    BY_EDGE,
     FURTHER,
     OF_CARD,
     OF_NODE,
@@ -86,7 +85,7 @@ _UNITS = [
 ]
 _AMOUNT_UNITS = [2 if kind.startswith("plant") or kind in ("water", *TRACKS) else 4 for kind in AMOUNTS]
 _AMOUNT_UNITS[AMOUNTS.index("animal") : AMOUNTS.index("plant_1")] = [1] * (2 + len(PRIZES))  # cards, too
-_PLACE = [*_AMOUNT_UNITS[:OF_NODE], 1, 4, 1, 1]
+_PLACE = [*_AMOUNT_UNITS[:OF_NODE], 1, 1, 1, 4, 4]
 _VALUE_UNITS = [
     *_UNITS,
     *[*_AMOUNT_UNITS[:OF_NODE], *_PLACE * (STEPS * STEP_SIZE // PLACE_SIZE)] * len(TRACKS),
@@ -133,7 +132,7 @@ def features(game: Game) -> Features:
 
 @compiled
 def fill_values(observation, params, features):
-    """Fill `features`, float32 (N, F), for observations with values shown, int8 (N, 2384); `params` are not read.
+    """Fill `features`, float32 (N, F), for observations with values shown, int8 (N, 2414); `params` are not read.
 
     The features are the entries, divided by about their maximum; the scores, as in `fill_features`; the track at hand, as the
     entries of each track, without what the node gives before the first step; and for each space of the current column the
@@ -185,7 +184,7 @@ def _fill_action(seen, kinds, entries, out):
         if seen[_FIRST_TRACK + track]:
             step = min(amount, np.int64(STEPS))
             at = _AHEAD + TRACK_SIZE * track + OF_NODE + STEP_SIZE * (step - 1)
-            while step > 1 and not (entries[at + BY_UPPER] or entries[at + BY_LOWER]):
+            while step > 1 and not (entries[at + BY_EDGE] or entries[at + BY_EDGE + 1]):
                 step, at = step - 1, at - STEP_SIZE
             for k in range(STEP_SIZE):
                 out[OF_SPACE + k] = entries[at + k]
