@@ -83,7 +83,7 @@ def rated(name: str, task: Task, shares: Mapping[tuple[str, str], np.ndarray]) -
         )
     ]
     misfit = round(float(np.sqrt(beyond_chance / NEAREST)), 1)
-    return Field(name, task.version, conditions(game), tuple(members), misfit, tuple(kept))
+    return Field(name, task.version, conditions(game, task.card_sets), tuple(members), misfit, tuple(kept))
 
 
 def main(options: Options) -> None:
@@ -94,7 +94,7 @@ def main(options: Options) -> None:
         raise SystemExit(f"error: {path} is frozen")
     o.folder.mkdir(parents=True, exist_ok=True)
     game, names = task.make(), list(task.members)
-    played = Games(game, names, SEED, o.folder / f"{o.task}.games.jsonl")
+    played = Games(game, names, SEED, o.folder / f"{o.task}.games.jsonl", card_sets=task.card_sets)
     jobs = [
         job
         for limit, slow in ((o.games, False), (o.slow_games, True))

@@ -21,7 +21,15 @@ from garden_agents.evaluation.tasks import Field, Member, field_of, task_of
 from garden_agents.identity import weights_digest
 from garden_agents.matches.jobs import check, digest_of
 from garden_agents.matches.meet import alone_shares, independent_games, interval_of
-from garden_agents.matches.pairs import BLOCK, Games, Job, JobResults, finished_jobs, play_blocks
+from garden_agents.matches.pairs import (
+    BLOCK,
+    Games,
+    Job,
+    JobResults,
+    finished_jobs,
+    on_card_sets,
+    play_blocks,
+)
 from garden_agents.registry import load_agent
 from garden_core.batch.policies import Policy
 from garden_core.game import Game
@@ -123,6 +131,7 @@ class Direct:
         allow_other_options: accept opponents that were trained with other options or data.
         together: play the games against all members at once, as for a language model that answers many requests at once.
         on_finished: called after each step of all games with the number of games that it ended.
+        card_sets: see `matches.pairs.on_card_sets`; not with `together`.
     """
 
     def __init__(
@@ -133,7 +142,9 @@ class Direct:
         allow_other_options: bool = False,
         together: bool = False,
         on_finished: Callable[[int], object] | None = None,
+        card_sets: int = 0,
     ) -> None:
+        self.card_sets = card_sets
         self.game, self.policy, self.seed = game, policy, seed
         self.allow_other_options, self.together, self.on_finished = allow_other_options, together, on_finished
         self.done: dict[Job, JobResults] = {}
@@ -142,15 +153,26 @@ class Direct:
         """Play the jobs that are missing in `done`; yield each when it is finished."""
         missing = [job for job in jobs if job not in self.done]
         for some in [missing] if self.together and missing else [[job] for job in missing]:
-            blocks = {}
-            for job in some:
-                digest = digest_of(self.seed, "", job.opponent, job.block)
-                seed = int.from_bytes(digest[12:16])
-                other = load_agent(job.opponent, self.game, seed, self.allow_other_options)
-                blocks[job] = [other], int.from_bytes(digest[:8])
-            played = play_blocks(self.game, blocks, self.policy, self.on_finished)
+            if self.card_sets:
+                (job,) = some
+                played = [
+                    on_card_sets(
+                        self.game, job, self.card_sets, lambda game, part: self._play(game, [part])[0]
+                    )
+                ]
+            else:
+                played = self._play(self.game, some)
             self.done |= zip(some, played, strict=True)
             yield from some
+
+    def _play(self, game: Game, jobs: Sequence[Job]) -> list[JobResults]:
+        blocks = {}
+        for job in jobs:
+            digest = digest_of(self.seed, "", job.opponent, job.block)
+            seed = int.from_bytes(digest[12:16])
+            other = load_agent(job.opponent, game, seed, self.allow_other_options)
+            blocks[job] = [other], int.from_bytes(digest[:8])
+        return play_blocks(game, blocks, self.policy, self.on_finished)
 
 
 def score(
@@ -192,18 +214,26 @@ def score(
         >>> found.task, found.version, found.games <= 450
         ('cacti-2', 1, True)
     """
-    field = field or field_of(task)
-    game, name = task_of(task).make(), agent if isinstance(agent, str) else "policy"
+    field, about = field or field_of(task), task_of(task)
+    game, name = about.make(), agent if isinstance(agent, str) else "policy"
     own_seed = seed_of(field, seed)
     played: Played
     if isinstance(agent, str):
         opponents = opponents_of(agent, field, game)
-        played = Games(game, [name, *opponents], own_seed, keep, unchanged=unchanged, unnamed=name)
+        played = Games(
+            game,
+            [name, *opponents],
+            own_seed,
+            keep,
+            unchanged=unchanged,
+            unnamed=name,
+            card_sets=about.card_sets,
+        )
     elif keep is not None or processes > 1:
         raise ValueError("keep and processes are for an agent with a name")
     else:
         opponents = [member.agent for member in field.members]
-        played = Direct(game, agent, own_seed)
+        played = Direct(game, agent, own_seed, card_sets=about.card_sets)
     return scored(played, name, field, opponents, games, precision, seed, processes, on_finished)
 
 
@@ -391,6 +421,8 @@ def blocks_of(found: Score) -> dict[Job, str]:
 
 def play_again(found: Score, jobs: Sequence[Job], processes: int) -> Generator[tuple[Job, str], None, None]:
     """Play jobs of a score again; yield each with its digits when it is finished. Raises as `score`."""
-    game, seed = task_of(found.task).make(), seed_of(field_of(found.task), found.seed)
-    for job, played in finished_jobs(game, jobs, seed, processes, unnamed=found.agent):
+    task, seed = task_of(found.task), seed_of(field_of(found.task), found.seed)
+    game = task.make()
+    how: dict[str, Any] = {"unnamed": found.agent, "card_sets": task.card_sets}
+    for job, played in finished_jobs(game, jobs, seed, processes, **how):
         yield job, _digits(played, game.num_players)

@@ -26,12 +26,14 @@ class Task(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         game: the game's name.
         options: the game's options, the number of players among them.
         members: names of the agents, see `garden_agents.registry.load_agent`; "random" first.
+        card_sets: number of card sets, which no training saw, that its games are played with; 0 for the game's own cards.
     """
 
     version: int
     game: str
     options: dict[str, Any]
     members: tuple[str, ...]
+    card_sets: int = 0
 
     def make(self) -> Game:
         """Return the game."""
@@ -97,19 +99,21 @@ def task_of(name: str) -> Task:
 
 
 def task_of_game(game: Game) -> str | None:
-    """Return the name of the task that a game belongs to with any reward; None if there is none."""
+    """Return the name of the task that a game belongs to with any reward, in a task of card sets with any cards; None if there is none."""
     for name, task in tasks().items():
         if task.game == game.name and type(made := task.make()) is type(game):
-            alike = game.with_options(reward=made.option_values["reward"])
+            own_cards = {option: "" for option in game.data if task.card_sets}
+            alike = game.with_options(reward=made.option_values["reward"], **own_cards)
             with contextlib.suppress(ValueError):  # the game has changed since its field was rated
-                if field_of(name).game == msgspec.to_builtins(conditions(alike)):
+                if field_of(name).game == msgspec.to_builtins(conditions(alike, task.card_sets)):
                     return name
     return None
 
 
-def conditions(game: Game) -> dict[str, Any]:
+def conditions(game: Game, card_sets: int = 0) -> dict[str, Any]:
     """Return all of a task's game on which its ratings depend."""
-    return {
+    sets = {"card_sets": card_sets} if card_sets else {}
+    return sets | {
         "name": game.name,
         "version": game.version,
         "options": game.shown_options,
@@ -130,6 +134,6 @@ def field_of(name: str) -> Field:
     field, game = msgspec.json.decode((FIELDS / f"{name}.json").read_bytes(), type=Field), task.make()
     # a field may be older than an option, which then had its default
     field.game["options"] = game.defaults | field.game["options"]
-    if (field.version, field.game) != (task.version, msgspec.to_builtins(conditions(game))):
+    if (field.version, field.game) != (task.version, msgspec.to_builtins(conditions(game, task.card_sets))):
         raise ValueError(f"the field of {name} was rated for {field.game}, and must be rated again")
     return field

@@ -25,6 +25,7 @@ from garden_agents.identity import Identity, identity_of
 from garden_agents.matches.jobs import GameArguments, blocks, differences, digest_of, finished
 from garden_agents.matches.meet import alone, deal_seeds, places, play, scores, use_one_torch_thread
 from garden_agents.matches.mixed import groups_of, seatings
+from garden_agents.networks.variants import UNSEEN, with_card_set
 from garden_agents.registry import load_agent, make_game
 from garden_core.batch.policies import Policy
 from garden_core.checks import as_seed
@@ -89,6 +90,34 @@ class JobResults(NamedTuple):
         return np.array([seats.get(game, -1) for game in range(len(self.places))])
 
 
+DEALS_EACH = 5
+"""Successive deals of a job that have the same cards."""
+
+
+def on_card_sets(
+    game: Game, job: Job, card_sets: int, play_part: Callable[[Game, Job], JobResults]
+) -> JobResults:
+    """Play a job in parts of `DEALS_EACH` deals, each with other cards; return the results of all.
+
+    Args:
+        game: the game.
+        job: the job.
+        card_sets: number of card sets, of the seeds `UNSEEN`, `UNSEEN` + 1, ...; successive parts have successive ones.
+        play_part: plays a part.
+    """
+    size = DEALS_EACH * game.num_players
+    parts = -(-BLOCK // size)  # of a whole block
+    whole = JobResults([], [])
+    for i, first in enumerate(range(0, job.games, size)):
+        part = Job(job.agents, job.block * parts + i, min(size, job.games - first))
+        played = play_part(with_card_set(game, UNSEEN + part.block % card_sets), part)
+        gave_up = tuple((first + number, seat) for number, seat in played.forfeits)
+        whole = JobResults(
+            whole.places + played.places, whole.scores + played.scores, whole.forfeits + gave_up
+        )
+    return whole
+
+
 class KeptJob(msgspec.Struct, forbid_unknown_fields=True):
     """A line of the file of finished jobs; `sources` are digests of the agents."""
 
@@ -131,15 +160,27 @@ def play_job(
     allow_other_options: bool = False,
     same_agents: bool = False,
     unnamed: str = "",
+    card_sets: int = 0,
 ) -> JobResults:
     """Play a job with new agents; all seeds follow from `seed`, the names except `unnamed`, and the block's number.
 
     With `same_agents` the agents' own seeds do not depend on the block, so that all blocks are games of the same two agents;
     those that have a method `reseed` draw other random numbers in each block.
 
+    With `card_sets` the games have cards that no training saw, see `on_card_sets`, and the agents are new ones for each card set.
+
     Raises:
         RuntimeError: if an agent raises an exception or returns an illegal action; it names the agent and its opponents.
     """
+    if card_sets:
+        play_part = functools.partial(
+            play_job,
+            seed=seed,
+            allow_other_options=allow_other_options,
+            same_agents=same_agents,
+            unnamed=unnamed,
+        )
+        return on_card_sets(game, job, card_sets, play_part)
     names = ["" if name == unnamed else name for name in job.agents]
     digest = digest_of(seed, *names, job.block)
     made = digest_of(seed, *names) if same_agents else digest
@@ -249,7 +290,7 @@ class Games:
         keep: file of finished jobs; None for no file.
         allow_other_options: accept networks that were trained with other options or data.
         unchanged: agents that can change unseen but have not changed: their finished jobs are not repeated.
-        same_agents, unnamed: see `play_job`.
+        same_agents, unnamed, card_sets: see `play_job`.
 
     Raises:
         ValueError: for arguments out of range, an unknown agent, a program that does not start, or a file `keep` of other
@@ -266,6 +307,7 @@ class Games:
         unchanged: Collection[str] = (),
         same_agents: bool = False,
         unnamed: str = "",
+        card_sets: int = 0,
     ) -> None:
         if game.cooperative or game.num_players < 2:
             raise ValueError("agents are compared in a game of at least two players against each other")
@@ -277,12 +319,15 @@ class Games:
         if strangers := set(unchanged) - set(names):
             raise ValueError(f"unchanged names an agent that does not play: {' '.join(strangers)}")
         self.game, self.seed, self.keep, self.allow_other_options = game, seed, keep, allow_other_options
-        self.how = {"same_agents": same_agents, "unnamed": unnamed}
+        self.how: dict[str, Any] = {"same_agents": same_agents, "unnamed": unnamed, "card_sets": card_sets}
         self.agents = {name: identity_of(name, game, allow_other_options) for name in names}
         if keep is not None:
             keep.touch()
             self._lock = Lock(keep)
-        self.done = {} if keep is None else _kept(keep, game, seed, self.agents, unchanged, same_agents)
+        games = ({"agents": "the same in all blocks"} if same_agents else {}) | (
+            {"card sets": card_sets} if card_sets else {}
+        )
+        self.done = {} if keep is None else _kept(keep, game, seed, self.agents, unchanged, games)
 
     def play(
         self, jobs: Sequence[Job], processes: int = 1, ray: str | None = None
@@ -315,7 +360,7 @@ def _kept(
     seed: int,
     agents: Mapping[str, Identity],
     unchanged: Collection[str],
-    same_agents: bool = False,
+    how: Mapping[str, Any],
 ) -> dict[Job, JobResults]:
     """Return the valid finished jobs of a file: a header line, then one line per job. Write the header of an empty file.
 
@@ -329,7 +374,7 @@ def _kept(
         "rules": game.state_dtype.descr[-1][0],
         "seed": seed,
         "deals": DEALS,
-        **({"agents": "the same in all blocks"} if same_agents else {}),
+        **how,
         "garden-envs": version("garden-envs"),
     }
     damaged = ValueError(f"{path} is damaged, or no file of finished jobs; {advice}")

@@ -12,7 +12,7 @@ import numpy as np
 
 from garden_agents.evaluation import score
 from garden_agents.evaluation.score_command import table as table_of_score
-from garden_agents.evaluation.tasks import Field, field_of, task_of_game
+from garden_agents.evaluation.tasks import Field, field_of, task_of, task_of_game
 from garden_agents.identity import identity_of
 from garden_agents.matches.meet import Result, meet, play, scores, table
 from garden_agents.networks.variants import UNSEEN, with_card_set
@@ -101,7 +101,10 @@ class Rated(Measure):
     def _score(
         self, agent: Policy, field: Field, games: int, precision: float, seed: int, on_finished: Finished
     ) -> score.Score:
-        played = score.Direct(self.game, agent, score.seed_of(field, seed), on_finished=on_finished)
+        sets = task_of(field.task).card_sets
+        played = score.Direct(
+            self.game, agent, score.seed_of(field, seed), on_finished=on_finished, card_sets=sets
+        )
         opponents = [member.agent for member in field.members]
         return score.scored(played, "network", field, opponents, games, precision, seed)
 
@@ -211,9 +214,13 @@ def measure_of(
     game = variants[0]
     if game.cooperative:
         return TeamScore(game, games, seed)
-    if len(variants) > 1:
-        return OnVariants(evaluated_on(variants), games, seed, opponents or OPPONENTS, threads)
-    task = None if opponents else task_of_game(game)
+    different = {
+        tuple(value for name, value in each.option_values.items() if name not in each.data)
+        for each in variants
+    }
+    task = None if opponents or len(different) > 1 else task_of_game(game)
     if task is not None:
         return Rated(game, games, seed, task)
+    if len(variants) > 1:
+        return OnVariants(evaluated_on(variants), games, seed, opponents or OPPONENTS, threads)
     return WinRates(game, games, seed, opponents or OPPONENTS, threads)

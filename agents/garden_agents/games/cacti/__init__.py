@@ -1,4 +1,4 @@
-"""Hints for Cacti: the cards that a seat has from the deal on."""
+"""Hints for Cacti: the cards that a seat has from the deal on, and features where cards are shown by value."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 from cacti_env.game import Cacti
 from garden_agents.games import Hints, register
+from garden_agents.games.cacti.features import features
 from garden_agents.games.cacti.private_cards import private_data
 from garden_core.game import Game
 
@@ -21,6 +22,7 @@ def vocabulary(game: Game) -> tuple[str, ...]:
 register(
     Cacti,
     Hints(
+        features=features,
         private_fields=("bonus", "basic_in_hand"),
         folder=Path(__file__).parent,
         vocabulary=vocabulary,
