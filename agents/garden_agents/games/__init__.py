@@ -13,7 +13,21 @@ import numpy as np
 from garden_core.files.data import DataFile
 from garden_core.game import Game
 
-__all__ = ["Board", "Features", "Hints", "hints_of", "networks_folder", "register"]
+__all__ = [
+    "TEST_SEEDS",
+    "TRAINING_SEEDS",
+    "Board",
+    "Features",
+    "Hints",
+    "hints_of",
+    "networks_folder",
+    "register",
+]
+
+TRAINING_SEEDS = range(10_000)
+"""Seeds of `Hints.private_data` for training."""
+TEST_SEEDS = range(1_000_000, 2_000_000)
+"""Seeds of `Hints.private_data` for tests, which no training should use."""
 
 
 @dataclass(frozen=True)
