@@ -166,6 +166,34 @@ def test_games(tmp_path):
         assert sum(row["wins_by_seat"]) == pytest.approx(1)
 
 
+BALANCED = {"cacti": (0.4, 0.62), "botanicus": (0.35, 0.65)}
+"""Share of wins of the first seat, if greedy play has both: bounds of each set of generated cards."""
+
+
+def test_generated_cards_are_balanced(tmp_path):
+    """In a few sets that are played here, and in those of the result file."""
+    main_of("card_sets", "cacti --sets 6 --share 0.5", tmp_path)
+    new, committed = (
+        json.loads((folder / "card-sets.json").read_text("utf-8"))["measurements"]
+        for folder in (tmp_path, ROOT / "docs" / "report")
+    )
+    assert [row["agents"] for row in new] == [
+        ["greedy", "greedy"],
+        ["greedy", "random"],
+        ["mcts:50", "greedy"],
+    ]
+    for row in (*new, *committed):
+        share, decisions = row["share"], row["decisions"]
+        if row["agents"] == ["greedy", "greedy"]:
+            low, high = BALANCED[row["game"]]
+            assert low < share["quantiles"][0] <= share["quantiles"][-1] < high
+            assert share["beyond_chance"] < 0.04
+        else:
+            assert share["mean"] > 0.65
+        for length in decisions["quantiles"][1:-1]:
+            assert length == pytest.approx(decisions["packaged"], rel=0.2)
+
+
 @pytest.mark.parametrize("part", ["errors", "repeats", "deals"])
 def test_comparing(part, tmp_path):
     words = f"{part} --games cacti --tests 2 --repeats 1 --matches 100 --pairs 10 --processes 1"

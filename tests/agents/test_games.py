@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from garden_agents.games import Features, Hints, hints_of, register
+from garden_agents.games import TEST_SEEDS, TRAINING_SEEDS, Features, Hints, hints_of, register
 from garden_agents.networks.architecture import Architecture, empty_network
 from garden_agents.training.ppo_arguments import Arguments
 from pig import Pig
@@ -34,6 +34,24 @@ def test_a_game_of_one_file_registers_its_hints(tmp_path):
 def test_options_that_change_the_class_keep_the_hints():
     assert hints_of(Cacti(memory="history")) is hints_of(Cacti)
     assert hints_of(Mars(view="planes")).board(Mars(view="planes")) is None
+
+
+@pytest.mark.parametrize("seed", [*TRAINING_SEEDS[:30], *TEST_SEEDS[:30]])
+def test_generated_cards_of_cacti_keep_what_their_page_says(seed):
+    own, packaged = Cacti(**hints_of(Cacti).private_data(seed)).cards, Cacti().cards
+    for name in ("types", "bonus", "starting"):
+        assert getattr(own, name) == getattr(packaged, name)
+    assert sum(own.count) == sum(packaged.count)
+    assert {*own.count} <= {11, 12, 13}
+    assert len(own.basic) == len(packaged.basic)
+    for part, cacti, points in (("upper", 3, 3), ("lower", 5, 6)):
+        halves = [getattr(card, part) for card in own.basic]
+        assert len({half.cost for half in halves}) == len(halves)
+        assert {sum(half.cost) for half in halves} == {cacti}
+        for half in halves:
+            asked = sum(map(bool, half.cost))
+            assert asked in (2, 3)
+            assert half.points == points + (asked == 3)
 
 
 @pytest.mark.parametrize("name", ["cards", "decisions", "current_player"])

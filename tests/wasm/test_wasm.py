@@ -29,7 +29,13 @@ NODE = str(
     / "node"
 )
 VARIANTS = {
-    "cacti": [{}, {"memory": "history"}, {"reward": "margin"}, {"max_decisions": 9}],
+    "cacti": [
+        {},
+        {"memory": "history"},
+        {"cards_shown": "values"},
+        {"reward": "margin"},
+        {"max_decisions": 9},
+    ],
     "botanicus": [{"num_players": n} for n in (2, 3, 4)] + [{"reward": "margin"}],
     "mars": [
         *({"num_players": n} for n in (2, 3, 4, 5)),

@@ -170,7 +170,7 @@ def test_the_page_without_a_server_writes_the_same_replays(tmp_path):
         ("mars", {"gardeners": 2}),
         ("mars", {"cooperative": True, "num_players": 1}),
         ("cacti", {}),
-        ("cacti", {"memory": "history"}),
+        ("cacti", {"memory": "history", "cards_shown": "values"}),
         ("botanicus", {}),
         ("botanicus", {"num_players": 4}),
     ],

@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 TRAINING_SEEDS = range(10_000)
-"""Seeds of `Hints.private_data` for training."""
+"""Seeds of `Hints.private_data` for training (docs/many-variants.md)."""
 TEST_SEEDS = range(1_000_000, 2_000_000)
 """Seeds of `Hints.private_data` for tests, which no training should use."""
 

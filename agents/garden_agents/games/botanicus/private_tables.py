@@ -17,8 +17,10 @@ _WORTH = (1.6, 2.6, 3.7, 5.1)
 def private_data(seed: int) -> dict[str, DataFile]:
     """Return a data file by option.
 
-    The special tasks are new; prizes differ a little; the columns of the board and their spaces, the copies of cards and the
-    gains along each track are in another order.
+    The special tasks are new: they ask for 2 to 4 plants, and score 7 to 17 points by the levels of these plants, as packaged
+    tasks do. Each prize differs by at most 1. The columns of the board
+    with Pole Positions, those with tiles, and the spaces in each column are in another order, as are the numbers of copies
+    of the cards, and the gains of each track without its ends. All else stays, also the number of special tasks.
     """
     draw, tables = random.Random(seed), tomllib.loads(PACKAGED.read_text("utf-8"))
     tasks: dict[tuple[int, ...], int] = {}

@@ -15,9 +15,12 @@ _UPPER, _LOWER = ((2, 1), (1, 1, 1)), ((3, 2), (2, 2, 1))
 
 
 def private_data(seed: int) -> dict[str, DataFile]:
-    """Return a data file by option: each type has 11 to 13 cacti, and Basic Arrangements have new costs.
+    """Return a data file by option.
 
-    A half costs as many cacti as in the packaged file, and scores as many points, one more if it asks for three types.
+    New are the numbers of cacti, 11 to 13 of each type and together as many as in the packaged file, and the costs of Basic
+    Arrangements: an upper half asks for 3 cacti, as 2 + 1 or 1 + 1 + 1, and a lower half for 5, as 3 + 2 or 2 + 2 + 1, of any types;
+    no two upper halves are alike, and no two lower ones. Points are those of the packaged file, 3 and 6, one more for three types.
+    The types, the Bonus Planters, the Starting Arrangement and the number of Basic Arrangements stay.
     """
     draw, cards = random.Random(seed), load(PACKAGED)
     types = len(cards.types)
