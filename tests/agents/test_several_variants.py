@@ -6,10 +6,11 @@ import re
 import numpy as np
 import pytest
 from garden_agents import NetworkAgent, load_agent
+from garden_agents.games import TEST_SEEDS
 from garden_agents.networks.architecture import new_network
 from garden_agents.networks.heads import chances_and_margins
 from garden_agents.networks.network_agent import save_network
-from garden_agents.networks.variants import UNSEEN, Variants, with_card_set
+from garden_agents.networks.variants import Variants, with_card_set
 from garden_agents.training import ppo
 from small_runs import SMALL, tiny_ppo
 
@@ -62,7 +63,7 @@ def test_a_network_of_card_sets_plays_any_cards(tmp_path):
             {},
             Variants(card_sets=9 * number),
         )
-    other = with_card_set(Cacti(), UNSEEN)
+    other = with_card_set(Cacti(), TEST_SEEDS[0])
     assert NetworkAgent.load(path, other).config["options"]["cards"] == other.option_values["cards"]
     with pytest.raises(ValueError, match="other data"):
         NetworkAgent.load(tmp_path / "own.safetensors", other)

@@ -21,11 +21,12 @@ import numpy as np
 
 from garden_agents.cluster import connected
 from garden_agents.errors import one_line_errors
+from garden_agents.games import TEST_SEEDS
 from garden_agents.identity import Identity, identity_of
 from garden_agents.matches.jobs import GameArguments, blocks, differences, digest_of, finished
 from garden_agents.matches.meet import alone, deal_seeds, places, play, scores, use_one_torch_thread
 from garden_agents.matches.mixed import groups_of, seatings
-from garden_agents.networks.variants import UNSEEN, with_card_set
+from garden_agents.networks.variants import with_card_set
 from garden_agents.registry import load_agent, make_game
 from garden_core.batch.policies import Policy
 from garden_core.checks import as_seed
@@ -102,7 +103,7 @@ def on_card_sets(
     Args:
         game: the game.
         job: the job.
-        card_sets: number of card sets, of the seeds `UNSEEN`, `UNSEEN` + 1, ...; successive parts have successive ones.
+        card_sets: number of card sets, of the first `TEST_SEEDS`; successive parts have successive ones.
         play_part: plays a part.
     """
     size = DEALS_EACH * game.num_players
@@ -110,7 +111,7 @@ def on_card_sets(
     whole = JobResults([], [])
     for i, first in enumerate(range(0, job.games, size)):
         part = Job(job.agents, job.block * parts + i, min(size, job.games - first))
-        played = play_part(with_card_set(game, UNSEEN + part.block % card_sets), part)
+        played = play_part(with_card_set(game, TEST_SEEDS[part.block % card_sets]), part)
         gave_up = tuple((first + number, seat) for number, seat in played.forfeits)
         whole = JobResults(
             whole.places + played.places, whole.scores + played.scores, whole.forfeits + gave_up

@@ -7,13 +7,11 @@ from typing import Any
 
 import msgspec
 
-from garden_agents.games import hints_of
+from garden_agents.games import TRAINING_SEEDS, hints_of
 from garden_core.checks import as_seed, one_line
 from garden_core.game import Game
 
-UNSEEN = 1_000_000
-"""Seeds of card sets from here on are for tests: no training uses them."""
-MOST = 10_000
+MOST = len(TRAINING_SEEDS)
 """Largest number of variants."""
 
 
@@ -22,7 +20,7 @@ class Variants(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         options: values by option.
-        card_sets: number of generated card sets, of the seeds 0, 1, ... (`Hints.private_data`); 0 for the game's own cards.
+        card_sets: number of generated card sets, of the first `TRAINING_SEEDS` (`garden_agents.games`); 0 for the game's own cards.
 
     Example:
         >>> from garden_agents.networks.variants import Variants
@@ -51,7 +49,7 @@ class Variants(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             count *= len(values)
         if not 0 < count <= MOST:
             raise ValueError(f"a training has 1 to {MOST:,} variants, not {count:,}")
-        cards = [with_card_set(game, seed) for seed in range(self.card_sets)] or [game]
+        cards = [with_card_set(game, seed) for seed in TRAINING_SEEDS[: self.card_sets]] or [game]
         chosen = [
             dict(zip(self.options, values, strict=True))
             for values in itertools.product(*self.options.values())

@@ -13,9 +13,10 @@ import numpy as np
 from garden_agents.evaluation import score
 from garden_agents.evaluation.score_command import table as table_of_score
 from garden_agents.evaluation.tasks import Field, field_of, task_of, task_of_game
+from garden_agents.games import TEST_SEEDS
 from garden_agents.identity import identity_of
 from garden_agents.matches.meet import Result, meet, play, scores, table
-from garden_agents.networks.variants import UNSEEN, with_card_set
+from garden_agents.networks.variants import with_card_set
 from garden_agents.progress import progress_bar
 from garden_agents.registry import load_agent
 from garden_agents.report.run_files import RATING, TEAM
@@ -193,7 +194,7 @@ def evaluated_on(variants: Sequence[Game]) -> list[Game]:
     """Return at most `MOST_EVALUATED` of the variants, evenly spread; those with generated cards get unseen ones."""
     chosen = np.unique(np.linspace(0, len(variants) - 1, MOST_EVALUATED).round().astype(int))
     games = [variants[index] for index in chosen]
-    return [with_card_set(game, UNSEEN + i) if game.data else game for i, game in enumerate(games)]
+    return [with_card_set(game, TEST_SEEDS[i]) if game.data else game for i, game in enumerate(games)]
 
 
 def measure_of(
