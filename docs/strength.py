@@ -66,6 +66,20 @@ def more_threads() -> str:
     return table(head, rows)
 
 
+def roofline() -> str:
+    """Return the table of a training's arithmetic beside matrix products, and of where its time goes."""
+    rows = []
+    for measured in read_measurements("roofline", folder=REPORT):
+        rates = (f"{measured[key]['median']:.0f}" for key in ("gflops", "gflops_of_products"))
+        time = ", ".join(f"{part} {share:.0%}" for part, share in measured["shares_of_time"].items())
+        share = f"{measured['share']['median']:.0%}"
+        rows.append(
+            (measured["game"], f"{measured['operations_per_decision'] / 1e6:.2f}", *rates, share, time)
+        )
+    head = ("game", "million operations per decision", "GFLOP/s", "of products alone", "share")
+    return table((*head, "where the time goes"), rows)
+
+
 def networks_with_metadata() -> list[tuple[Path, dict[str, Any]]]:
     """Return file and metadata of each shipped network."""
     found = []
