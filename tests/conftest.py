@@ -19,7 +19,7 @@ collect_ignore = [] if find_spec("sb3_contrib") else ["agents", "fuzz"]
 THOROUGH = (
     "agents/test_agent_checks.py agents/test_arena.py agents/test_identity.py "
     "agents/test_independence.py agents/test_leaderboard.py agents/test_mixed.py agents/test_networks.py "
-    "agents/test_play.py agents/test_ppo.py agents/test_programs.py agents/test_progress.py "
+    "agents/test_play.py agents/test_ppo.py agents/test_processes.py agents/test_programs.py agents/test_progress.py "
     "agents/test_record_command.py agents/test_recorded.py agents/test_report.py "
     "agents/test_strangers.py agents/test_text.py agents/test_training.py clients/ core/test_cache "
     "core/test_conformance core/test_dataset.py core/test_descriptions.py core/test_display.py "

@@ -32,6 +32,7 @@ class Loop(ABC):
         folder, arguments, game, command: see `open_run`.
         device: device on which the network learns.
         target: value target of the network, one of `heads.VALUE_TARGETS`; default: `heads.target_of(game)`.
+        run: the class of the run.
 
     Attributes:
         network, torch_network: the network and its torch parameters.
@@ -57,6 +58,7 @@ class Loop(ABC):
         command: str = "",
         device: str = "cpu",
         target: str | None = None,
+        run: type[Run] = Run,
     ) -> None:
         torch.set_num_threads(1)  # `TorchNetwork` has its own threads
         self.games = arguments.played.of(game)
@@ -70,7 +72,7 @@ class Loop(ABC):
         self.network = new_network(game, architecture, self.target, arguments.seed, n)
         if start is not None and arguments.resume is None:
             start_from(start, self.network, game, architecture)
-        self.run = Run(folder, arguments, self.game, command, self.games)
+        self.run = run(folder, arguments, self.game, command, self.games)
         self.torch_network = TorchNetwork(self.network, device, arguments.threads)
         self.rng = np.random.default_rng(arguments.seed)
         self.decisions = self._saved = 0
@@ -82,6 +84,11 @@ class Loop(ABC):
         return self._share(a.max_steps, a.minutes)
 
     @property
+    def seconds(self) -> float:
+        """Seconds of training so far, for limits and schedules."""
+        return self.run.seconds
+
+    @property
     def schedule_done(self) -> float:
         """Completed share of the schedules; they keep their length when a resumed training gets another one."""
         return self._share(*self.arguments.schedule_limits.values())
@@ -89,7 +96,7 @@ class Loop(ABC):
     def _share(self, steps: float | None, minutes: float | None) -> float:
         """Return the completed share of a length in decisions and minutes, None for no limit; at most 1."""
         by_steps = 0.0 if steps is None else self.decisions / steps if steps else 1.0
-        return min(1.0, max(by_steps, 0.0 if minutes is None else self.run.seconds / (60 * minutes)))
+        return min(1.0, max(by_steps, 0.0 if minutes is None else self.seconds / (60 * minutes)))
 
     @abstractmethod
     def source(self) -> Any:
@@ -117,13 +124,16 @@ class Loop(ABC):
             self.load()
         self.run.write_config()
         self.save()
-        several = f", {len(self.games):,} variants" if len(self.games) > 1 else ""
-        print(f"training on {in_words(self.game)}{several}, in {self.run.folder}", flush=True)
-        if same := _seen_alike(self.games[:100]):
-            print(f"observations do not tell {same[0]} and {same[1]} apart at the deal", flush=True)
+        if self.run.shown:
+            several = f", {len(self.games):,} variants" if len(self.games) > 1 else ""
+            print(f"training on {in_words(self.game)}{several}, in {self.run.folder}", flush=True)
+            if same := _seen_alike(self.games[:100]):
+                print(f"observations do not tell {same[0]} and {same[1]} apart at the deal", flush=True)
         if self.done < 1:
-            self._report_schedules()
-            with progress_bar(unit="decision", unit_scale=True, smoothing=0.1, desc="compiling") as self.bar:
+            if self.run.shown:
+                self._report_schedules()
+            look = {"unit": "decision", "unit_scale": True, "smoothing": 0.1, "disable": not self.run.shown}
+            with progress_bar(desc="compiling", **look) as self.bar:
                 self.run.report = self.bar.set_description
                 source = self.source()
                 self.run.warm_up(self.network, self.target)
@@ -222,7 +232,7 @@ class Loop(ABC):
         if self._passed(a.checkpoint_every):
             self.save()
         self._previous = self.decisions
-        seconds = self.run.seconds
+        seconds = self.seconds
         rate = self.decisions / seconds
         if a.minutes is not None:  # the number of decisions at the present speed
             self.bar.total = max(self.decisions, min(a.max_steps, int(rate * a.max_seconds)))

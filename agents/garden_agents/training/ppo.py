@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeVar
 
+import numpy as np
 import torch
 
 from garden_agents.registry import load_agent
@@ -27,6 +28,8 @@ from garden_agents.training.gpu.self_play import TensorSelfPlay
 from garden_agents.training.loop import Loop
 from garden_agents.training.pool import OpponentPool
 from garden_agents.training.ppo_update import Schedule, Update
+from garden_agents.training.processes import Follower, Processes, require_one
+from garden_agents.training.run_folder import Run
 from garden_agents.training.self_play import SelfPlay
 from garden_core.batch.batch import Batch
 from garden_core.batch.policies import Policy
@@ -34,6 +37,8 @@ from garden_core.game import Game
 
 Arguments = ppo_arguments.Arguments
 A = TypeVar("A", bound="Arguments")
+GAMES_APART = 2**53
+"""Difference of the seeds of two processes' games; more than the decisions of a training."""
 
 
 class Training(Loop):
@@ -42,6 +47,7 @@ class Training(Loop):
     Args:
         folder, arguments, game, command: see `open_run`.
         agents: further agents in the pool.
+        processes: the processes that train this network.
     """
 
     arguments: Arguments
@@ -53,13 +59,21 @@ class Training(Loop):
         game: Game,
         command: str = "",
         agents: Sequence[Policy] = (),
+        processes: Processes | None = None,
     ) -> None:
-        super().__init__(folder, arguments, game, command, arguments.device)
-        self.update = Update(game, self.torch_network, arguments)
+        self.processes = processes or Processes()
+        self._agreed: float | None = None
+        run = Follower if self.processes.rank else Run
+        super().__init__(folder, arguments, game, command, arguments.device, run=run)
+        self.update = Update(game, self.torch_network, arguments, self.processes.average)
         self.optimizer = self.update.optimizer
         self.agents, self.pool = agents, arguments.pool(agents)
         if arguments.start is not None and arguments.resume is None and arguments.pool_share:
             self.pool.freeze(self.network)  # otherwise the first opponents would all be weak
+
+    @property
+    def seconds(self) -> float:
+        return self.run.seconds if self._agreed is None else self._agreed
 
     @property
     def imitation(self) -> float:
@@ -85,7 +99,7 @@ class Training(Loop):
         a = self.arguments
         games = self._games(a.pool(self.agents), 0)
         self.update.compile(games.rollout(with_greedy=a.imitation_share > 0))
-        return self._games(self.pool, a.seed + self.decisions)
+        return self._games(self.pool, a.seed + self.decisions + self.processes.rank * GAMES_APART)
 
     def _games(self, pool: OpponentPool, seed: int) -> SelfPlay | TensorSelfPlay:
         """Return games on the network's device."""
@@ -94,12 +108,14 @@ class Training(Loop):
 
     def learn_from(self, source: SelfPlay | TensorSelfPlay) -> None:
         self.begin()
+        self.agree(0)
         while self.done < 1:
             rollout = source.rollout(with_greedy=self.imitation > 0)
             self.run.check()
-            if not len(rollout.chosen):  # too short for a seat to reach its next decision
+            counts = self.agree(len(rollout.chosen))
+            if not counts.all():  # too short for a seat to reach its next decision
                 continue
-            losses = self.learn(rollout)
+            losses = self.learn(rollout, counts)
             if self.arguments.pool_share:
                 self.freeze()
             self.conclude(
@@ -112,14 +128,25 @@ class Training(Loop):
                 }
             )
 
-    def learn(self, rollout: Rollout) -> dict[str, float]:
+    def agree(self, decisions: int) -> np.ndarray:
+        """Return the numbers of decisions of all processes' rollouts; all take the time from the first process."""
+        if self.processes.count > 1:
+            self._agreed = float(self.processes.gathered(self.run.seconds)[0])
+        return self.processes.gathered(decisions)
+
+    def learn(self, rollout: Rollout, counts: np.ndarray | None = None) -> dict[str, float]:
         """Update the network by a rollout; return the mean losses.
+
+        Args:
+            rollout: this process's decisions.
+            counts: the numbers of decisions of all processes' rollouts.
 
         Raises:
             ValueError: see `check_finite`.
         """
-        losses = self.update(rollout, self.schedule, self.rng, self.run.check)
-        self.decisions += len(rollout.chosen)
+        counts = np.array([len(rollout.chosen)]) if counts is None else counts
+        losses = self.update(rollout, self.schedule, self.rng, self.run.check, int(counts.min()))
+        self.decisions += int(counts.sum())
         self.torch_network.synchronise()
         self.check_finite(*losses.values())
         return losses
@@ -144,7 +171,9 @@ def trained(arguments: A) -> tuple[Path, A, Game]:
     arguments = dataclasses.replace(
         arguments, learning_rate=arguments.learning_rates[0], imitation=arguments.imitation_share
     )
+    processes = Processes()
     if arguments.device == "cuda":
+        require_one("--device cuda")
         if not torch.cuda.is_available():
             raise SystemExit(f"--device cuda: torch {torch.__version__} finds no GPU")
         try:
@@ -156,4 +185,8 @@ def trained(arguments: A) -> tuple[Path, A, Game]:
     agents = [
         load_agent(name, game, arguments.seed + i, check=True) for i, name in enumerate(arguments.pool_agents)
     ]
-    return Training(folder, arguments, game, command, agents).train(), arguments, game
+    if processes.count > 1:
+        alone = "garden", f"torchrun --nproc-per-node {processes.count} -m -- garden_agents"
+        command = command.replace(*alone, 1)
+        processes.join()
+    return Training(folder, arguments, game, command, agents, processes).train(), arguments, game

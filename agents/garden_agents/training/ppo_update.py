@@ -59,17 +59,29 @@ class Update:
         game: the game with the reward "margin".
         network: the network.
         arguments: the training's arguments.
+        average: replaces a gradient, float32, by the mean of those of all processes, and returns it.
 
     Attributes:
         optimizer: Adam.
     """
 
-    def __init__(self, game: Game, network: TorchNetwork, arguments: Arguments) -> None:
-        self.game, self.network, self.arguments = game, network, arguments
+    def __init__(
+        self,
+        game: Game,
+        network: TorchNetwork,
+        arguments: Arguments,
+        average: Callable[[np.ndarray], np.ndarray] = lambda gradient: gradient,
+    ) -> None:
+        self.game, self.network, self.arguments, self.average = game, network, arguments, average
         self.optimizer = torch.optim.Adam([network.parameters], arguments.learning_rates[0], fused=True)
 
     def __call__(
-        self, rollout: Rollout, schedule: Schedule, rng: np.random.Generator, check: Callable[[], object]
+        self,
+        rollout: Rollout,
+        schedule: Schedule,
+        rng: np.random.Generator,
+        check: Callable[[], object],
+        fewest: int,
     ) -> dict[str, float]:
         """Update the network by a rollout; return the mean losses, by `loss.NAMES`.
 
@@ -78,6 +90,7 @@ class Update:
             schedule: the present settings.
             rng: shuffles the decisions.
             check: called after each step of the optimizer; it may raise.
+            fewest: number of decisions from which the number of minibatches follows; of several processes, the smallest.
         """
         a, chosen, sums = self.arguments, rollout.chosen, np.zeros(len(NAMES))
         inputs = minibatch_inputs(rollout, self._advantages(rollout, schedule.outcome))
@@ -86,7 +99,7 @@ class Update:
             inputs, seen = Minibatch(*map(self._there, inputs)), tuple(map(self._there, seen))
         for group in self.optimizer.param_groups:
             group["lr"] = schedule.learning_rate
-        parts = max(1, round(len(chosen) / a.minibatch))
+        parts = max(1, round(fewest / a.minibatch))
         for _ in range(a.epochs):
             for order in np.array_split(rng.permutation(len(chosen)), parts):
                 self._step(seen, inputs, chosen[order], schedule, sums)
@@ -131,7 +144,8 @@ class Update:
         network = self.network
         if not network.by_torch:
             loss = compiled_loss(inputs, schedule, len(rows))
-            network.parameters.grad = clip(network.gradient(seen, rows, loss, sums), MAX_GRADIENT)
+            gradient = self.average(network.gradient(seen, rows, loss, sums))
+            network.parameters.grad = clip(gradient, MAX_GRADIENT)
         else:
             self.optimizer.zero_grad()
             there = self._there(rows)

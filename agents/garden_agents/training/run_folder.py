@@ -79,6 +79,7 @@ class Run:
         games: the variants that the network learns, the first one `game`; `game` alone if there are none.
 
     Attributes:
+        shown: whether this process prints and shows the progress.
         report: called with a description of the run's current work; does nothing by default.
         check: called often during an evaluation; an exception that it raises ends the evaluation.
         past: rows of evaluations.csv.
@@ -88,6 +89,8 @@ class Run:
         ValueError: for an unknown opponent, before the folder is made, and for a folder that another process uses.
         SystemExit: if the folder of a new run already contains a run.
     """
+
+    shown = True
 
     def __init__(
         self,

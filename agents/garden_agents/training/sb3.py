@@ -19,6 +19,7 @@ from garden_agents.training.arguments import TrainingArguments, open_run
 from garden_agents.training.loop import Loop
 from garden_agents.training.pool import SelfPlayVecEnv
 from garden_agents.training.ppo_arguments import FINAL_ENTROPY
+from garden_agents.training.processes import require_one
 from garden_agents.training.sb3_policies import NetworkPolicy
 from garden_core.game import Game
 from garden_core.interfaces.sb3 import GardenVecEnv
@@ -158,4 +159,5 @@ def train(arguments: Arguments) -> Path:
         SystemExit: after Ctrl-C (a checkpoint is saved), for a folder that cannot be resumed, or for the game's option
             "reward", which the training sets itself.
     """
+    require_one("--trainer sb3")
     return Training(*open_run(arguments)).train()
