@@ -40,6 +40,7 @@ RESULT_TABLES = (
     results.language_model_costs,
     strength.trainers,
     strength.more_threads,
+    strength.more_processes,
     strength.roofline,
     strength.networks,
     strength.variants,

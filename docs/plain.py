@@ -28,7 +28,7 @@ LONGEST = {
     "webassembly.md": 60,
     "datasets.md": 100,
     "gpu.md": 45,
-    "many-cores.md": 78,
+    "many-cores.md": 80,
     "own-game.md": 166,
     "change-a-rule.md": 155,
     "faq.md": 90,

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 from garden_agents.evaluation.tasks import Member, field_of, task_of, tasks
+from garden_agents.networks.architecture import Architecture, new_network
+from garden_agents.networks.heads import target_of
 from results import (
     REPORT,
     RESULTS,
@@ -27,6 +29,8 @@ from safetensors import safe_open
 
 from garden_core import make
 
+MESSAGE, BANDWIDTH = 50e-6, 1.25e9
+"""Assumed seconds per message between processes, and bytes per second."""
 RESAMPLED = 2000  # for bootstrap intervals
 PAIR = ("agent", "against", "games", "wins (95 % interval)")
 
@@ -64,6 +68,26 @@ def more_threads() -> str:
         rows.append((game, f"{two:.2f}", f"{alone:.0%}", *more, f"{1 / alone:.1f}"))
     head = ("game", "2 threads, measured", "not shortened", *(f"{n}, computed" for n in (4, 8, 16)), "limit")
     return table(head, rows)
+
+
+def more_processes() -> str:
+    """Return the table of the time that several processes' gradients leave to a training, computed from the speed of one."""
+    rows = []
+    for measured in read_measurements("training"):
+        if measured["threads"] > 1:
+            continue
+        game = make(measured["game"], reward="margin")
+        size = new_network(game, Architecture(), target_of(game), 0).parameters.nbytes
+        cells = [measured["game"], f"{size / 1e3:,.0f} kB"]
+        for minibatch in (512, 8192):
+            step = minibatch / 3 / measured["decisions_per_second"]["median"]  # three epochs
+            for count in (8, 64, 512):
+                messages = 2 * (count - 1)
+                waiting = messages * (MESSAGE + size / count / BANDWIDTH)
+                cells.append(f"{step / (step + waiting):.0%}")
+        rows.append(cells)
+    head = (f"{n} processes, minibatches of {size:,}" for size in (512, 8192) for n in (8, 64, 512))
+    return table(("game", "gradient", *head), rows)
 
 
 def roofline() -> str:
