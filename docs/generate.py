@@ -39,7 +39,6 @@ RESULT_TABLES = (
     results.scripted_players,
     results.language_model_costs,
     strength.trainers,
-    strength.more_threads,
     strength.more_processes,
     strength.roofline,
     strength.networks,

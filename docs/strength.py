@@ -54,22 +54,6 @@ def trainers() -> str:
     return table(head, rows)
 
 
-def more_threads() -> str:
-    """Return the table of a training's speed-up by threads: two are measured, more follow from these by Amdahl's law."""
-    rates = {
-        (each["game"], each["threads"]): each["decisions_per_second"]["median"]
-        for each in read_measurements("training")
-    }
-    rows = []
-    for game in sorted({game for game, _ in rates}):
-        two = rates[game, 2] / rates[game, 1]
-        alone = 2 / two - 1  # share of the time that threads do not shorten (Karp and Flatt)
-        more = (f"{1 / (alone + (1 - alone) / threads):.1f}" for threads in (4, 8, 16))
-        rows.append((game, f"{two:.2f}", f"{alone:.0%}", *more, f"{1 / alone:.1f}"))
-    head = ("game", "2 threads, measured", "not shortened", *(f"{n}, computed" for n in (4, 8, 16)), "limit")
-    return table(head, rows)
-
-
 def more_processes() -> str:
     """Return the table of the time that several processes' gradients leave to a training, computed from the speed of one."""
     rows = []
