@@ -11,7 +11,7 @@ import contextlib
 import errno
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -86,7 +86,14 @@ class Follower(Run):
 
     shown = False
 
-    def __init__(self, folder: Path, arguments: TrainingArguments, game: Game, command: str = "") -> None:
+    def __init__(
+        self,
+        folder: Path,
+        arguments: TrainingArguments,
+        game: Game,
+        command: str = "",
+        games: Sequence[Game] = (),
+    ) -> None:
         self.folder, self.arguments, self.game, self.command = folder, arguments, game, command
         self.check = lambda: None
         self.past, self.seconds_before, self._start = [], 0.0, None
