@@ -1,8 +1,7 @@
 """Comparison with other libraries: `python -m benchmarks.peers`, which needs `pip install '.[peers]'`; `envpool` is optional.
 
 Decisions per second on one core, in one run, in windows that take turns: Connect Four and tic-tac-toe written on this core
-(`examples/`) next to the same games of pgx (on the CPU), EnvPool, OpenSpiel and PettingZoo; and the three games here next to
-the most similar games there. The work per decision:
+(`examples/`) next to the same games of pgx (on the CPU), EnvPool, OpenSpiel and PettingZoo. The work per decision:
 
 - "compiled": mask, a uniformly random legal action, the transition, a new game after each end, and the observation of the
   player to move, in compiled code (`garden_core.jit.loops.random_play`);
@@ -59,12 +58,12 @@ SCAN = 64  # steps of pgx in one call
 
 @dataclass(frozen=True)
 class Peers:
-    """Names of the games of other libraries with which a game is compared, "" for none."""
+    """Names of a game in other libraries."""
 
-    pgx: str = ""
-    envpool: str = ""
-    open_spiel: str = ""
-    pettingzoo: str = ""
+    pgx: str
+    envpool: str
+    open_spiel: str
+    pettingzoo: str
 
 
 PEERS = {
@@ -72,11 +71,8 @@ PEERS = {
         "connect_four", "ConnectFour-v1", "connect_four", "classic/connect_four_v3"
     ),
     "tic_tac_toe:TicTacToe": Peers("tic_tac_toe", "TicTacToe-v1", "tic_tac_toe", "classic/tictactoe_v3"),
-    "mars": Peers("hex", "Hex-v1", "hex(board_size=11)"),
-    "cacti": Peers(open_spiel="gin_rummy"),
-    "botanicus": Peers("backgammon", "Backgammon-v1", "backgammon"),
 }
-"""By name of our game; the most similar game if the library does not have the same one."""
+"""By name of our game."""
 
 
 @dataclass
@@ -201,19 +197,15 @@ def contenders(name: str, size: int) -> dict[str, Callable[[], common.Work]]:
     works: dict[str, Callable[[], common.Work]] = {
         "compiled": lambda: play(game, size, length, True),
         "Batch.step": lambda: step(game, size, length),
+        "pgx": lambda: of_pgx(peers.pgx, size),
     }
-    if peers.pgx:
-        works["pgx"] = lambda: of_pgx(peers.pgx, size)
-    if peers.envpool and envpool is not None:
+    if envpool is not None:
         works["EnvPool"] = lambda: of_envpool(peers.envpool, size)
-    if peers.open_spiel:  # one game at a time for any size
-        works["OpenSpiel, C++"] = lambda: of_open_spiel(peers.open_spiel)
+    works["OpenSpiel, C++"] = lambda: of_open_spiel(peers.open_spiel)  # one game at a time for any size
     if size == 1:
         works["env()"] = lambda: aec_loop(pettingzoo_env.env(game))
-        if peers.open_spiel:
-            works["OpenSpiel, Python"] = lambda: of_open_spiel_in_python(peers.open_spiel)
-        if peers.pettingzoo:
-            works["PettingZoo"] = lambda: aec_loop(pettingzoo.make("aec", peers.pettingzoo))
+        works["OpenSpiel, Python"] = lambda: of_open_spiel_in_python(peers.open_spiel)
+        works["PettingZoo"] = lambda: aec_loop(pettingzoo.make("aec", peers.pettingzoo))
     return works
 
 
@@ -258,11 +250,10 @@ print(Path("/proc/self/status").read_text("utf-8").split("VmHWM:")[1].split()[0]
 def start_up(name: str, times: int = 3) -> list[dict[str, Any]]:
     """Return seconds to the first step and the memory of a new process, for our game and its peers."""
     peers = PEERS[name]
-    codes = {"ours": _OURS.format(name=name)}
-    codes |= {"pgx": _PGX.format(name=peers.pgx)} if peers.pgx else {}
-    codes |= {"EnvPool": _ENVPOOL.format(name=peers.envpool)} if peers.envpool and envpool is not None else {}
-    codes |= {"OpenSpiel": _OPEN_SPIEL.format(name=peers.open_spiel)} if peers.open_spiel else {}
-    codes |= {"PettingZoo": _PETTINGZOO.format(name=peers.pettingzoo)} if peers.pettingzoo else {}
+    codes = {"ours": _OURS.format(name=name), "pgx": _PGX.format(name=peers.pgx)}
+    codes |= {} if envpool is None else {"EnvPool": _ENVPOOL.format(name=peers.envpool)}
+    codes |= {"OpenSpiel": _OPEN_SPIEL.format(name=peers.open_spiel)}
+    codes |= {"PettingZoo": _PETTINGZOO.format(name=peers.pettingzoo)}
     measurements = []
     for what, code in codes.items():
         seconds, memory = [], 0.0

@@ -17,10 +17,19 @@ REPORT = ROOT / "docs" / "report"
 PEER_GAMES = {
     "connect_four:ConnectFour": "Connect Four",
     "tic_tac_toe:TicTacToe": "tic-tac-toe",
-    "mars": "Mars / Hex 11 × 11",
-    "cacti": "Cacti / gin rummy",
-    "botanicus": "Botanicus / backgammon",
 }
+"""Games that other libraries have, too, by our name."""
+SAME_WORK = (
+    ("one compiled loop draws actions, steps and observes 1,024 games", 1024, ("compiled", "pgx")),
+    ("one call from Python steps and observes 1,024 games", 1024, ("Batch.step", "EnvPool")),
+    (
+        "a loop in Python plays one game, with legal actions and observation",
+        1,
+        ("env()", "OpenSpiel, Python", "PettingZoo"),
+    ),
+    ("random bots play one game after another, without observations", 1024, ("OpenSpiel, C++",)),
+)
+"""What is done per decision, with how many games at once, and who does it."""
 FIGURE = re.compile(r"([-+]?[\d.,]+\s?(k|M|%|s|ms|µs|MB|MiB|kB|/s|[kM]/s)?( ± \d+| \(.*\))?|–|)")
 """A cell that is a figure with its unit and range."""
 
@@ -256,13 +265,24 @@ def same_games() -> str:
     columns = ("Batch.step", "compiled", "pgx", "EnvPool", "OpenSpiel, C++")
     loops, rows = _rates(("env()", "PettingZoo"), 1), []
     for (game, _), rates in _rates(columns, 1024).items():
-        if ":" in game:  # our version of another library's game
-            one = loops[game, 1]
-            pettingzoo = f"{median_rate(one['PettingZoo'])} ({median_rate(one['env()'])})"
-            rows.append((PEER_GAMES[game], *(median_rate(rates[what]) for what in columns), pettingzoo))
+        one = loops[game, 1]
+        pettingzoo = f"{median_rate(one['PettingZoo'])} ({median_rate(one['env()'])})"
+        rows.append((PEER_GAMES[game], *(median_rate(rates[what]) for what in columns), pettingzoo))
     facts = load("peers-connect_four")["facts"]
     head = ("game", "`Batch.step`", "compiled", *columns[2:], "PettingZoo (`env()`)")
     return f"On {_machine(facts)}:\n\n{table(head, rows)}"
+
+
+def same_work() -> str:
+    """Return the table of games that several libraries have, in groups of equal work per decision."""
+    rows, ours = [], ("compiled", "Batch.step", "env()")
+    for work, size, columns in SAME_WORK:
+        rates = _rates(columns, size)
+        for what in columns:
+            by = f"garden-envs, `{what}`" if what in ours else what.partition(",")[0]
+            rows.append((work, by, *(median_rate(rates[game, size][what]) for game in PEER_GAMES)))
+            work = ""
+    return table(("work per decision", "by", *PEER_GAMES.values()), rows)
 
 
 def _compared(columns: Sequence[str], size: int | None = None) -> str:
@@ -383,14 +403,28 @@ def games() -> str:
     return table(head, rows)
 
 
-def sizes() -> str:
-    """Return the table of the sizes of each game."""
-    measured = {r["game"]: r for r in read_measurements("games", folder=REPORT)}
-    rows = [
-        (name, r["num_actions"], f"{r['observation_size']:,}", r["state_bytes"])
-        for name, r in measured.items()
-    ]
-    return table(("game", "actions", "numbers in an observation", "bytes in a state"), rows)
+def games_in_short() -> str:
+    """Return the table of what the games are, and how long games between two pretrained networks are."""
+    rows = []
+    for r in read_measurements("games", folder=REPORT):
+        if (r["num_players"], r["agent"]) == (2, "network"):
+            game = make(r["game"])
+            players = next(option for option in game.options if option.name == "num_players")
+            rows.append(
+                (
+                    r["game"],
+                    f"{players.low} to {players.high}" if players.low != players.high else players.low,
+                    game.information,
+                    game.num_actions,
+                    f"{game.observation_shape[0]:,}",
+                    game.state_dtype.itemsize,
+                    f"{r['decisions']:.0f}",
+                    f"{r['legal_actions']:.1f}",
+                    f"10^{r['log10_sequences']:.0f}",
+                )
+            )
+    head = ("game", "players", "information", "actions", "observation", "state, bytes")
+    return table((*head, "decisions", "legal actions", "sequences"), rows)
 
 
 # --- tests ---

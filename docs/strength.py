@@ -6,11 +6,12 @@ import itertools
 import json
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from garden_agents.evaluation.sequential import expected_share
 from garden_agents.evaluation.tasks import Member, field_of, task_of, tasks
 from garden_agents.networks.architecture import Architecture, new_network
 from garden_agents.networks.heads import target_of
@@ -32,6 +33,7 @@ from garden_core import make
 MESSAGE, BANDWIDTH = 50e-6, 1.25e9
 """Assumed seconds per message between processes, and bytes per second."""
 RESAMPLED = 2000  # for bootstrap intervals
+FEWEST_SEEDS = 5  # for which such an interval is shown in short tables
 PAIR = ("agent", "against", "games", "wins (95 % interval)")
 
 
@@ -111,15 +113,8 @@ def networks() -> str:
 
 def variants() -> str:
     """Return the table of networks in variants of the games; in a cooperative game, mean scores in place of wins."""
-    earlier = [
-        each | {"network": "trained by commit 5153989"}
-        for each in read_all("variants", REPORT / "baselines")
-        if each["network"] == "trained"
-    ]
-    both = read_all("variants", REPORT) + earlier
-    order = [(each["game"], each["variant"]) for each in both]
     rows = []
-    for measured in sorted(both, key=lambda each: order.index((each["game"], each["variant"]))):
+    for measured in read_all("variants", REPORT):
         cells = []
         for result in measured["results"]:
             if "win_rate" in result:
@@ -226,23 +221,66 @@ def spread(ratings: Sequence[float]) -> tuple[float, float, float, float]:
     return float(values.mean()), interquartile_mean(values), float(low), float(high)
 
 
-def baselines() -> str:
-    """Return the table of the benchmark's baselines: ratings over the seeds by number of decisions, method and task."""
+def _baseline_runs() -> dict[tuple[int, str, bool, str], list[dict[str, Any]]]:
+    """Return the baselines' runs in the present versions of the tasks by decisions, method, knowledge and task."""
     path, found = RESULTS / "baselines.jsonl", defaultdict(list)
     for line in path.read_text("utf-8").splitlines() if path.exists() else ():
         run = json.loads(line)
         if run["version"] == task_of(run["task"]).version:
             found[run["decisions"], run["method"], run["knowledge"], run["task"]].append(run)
+    return found
+
+
+def baselines(cell: Callable[[list[dict[str, Any]]], str] | None = None) -> str:
+    """Return the table of the benchmark's baselines: ratings over the seeds by number of decisions, method and task."""
+    found, cell = _baseline_runs(), cell or _spread
     lines = [
         (
             short(decisions),
             method,
             "yes" if knowledge else "no",
-            *(_spread(found[decisions, method, knowledge, name]) for name in tasks()),
+            *(cell(found.get((decisions, method, knowledge, name), [])) for name in tasks()),
         )
         for decisions, method, knowledge in sorted({key[:3] for key in found})
     ]
     return table(("decisions", "method", "knowledge", *(f"`{name}`" for name in tasks())), lines)
+
+
+def baselines_in_short() -> str:
+    """Return the table of the benchmark's baselines with ratings and numbers of seeds alone."""
+    return baselines(_middle)
+
+
+def _middle(runs: list[dict[str, Any]]) -> str:
+    """Return the interquartile mean of ratings, its interval from five seeds on, and the number of seeds."""
+    if not runs:
+        return ""
+    _, middle, low, high = spread([run["rating"] for run in runs])
+    interval = f" ({low:.0f} to {high:.0f})" if len(runs) >= FEWEST_SEEDS else ""
+    return f"{middle:.0f}{interval}, {len(runs)}"
+
+
+def knowledge() -> str:
+    """Return the table of what knowledge of the game changes, by task and number of decisions."""
+    found, rows, rng = _baseline_runs(), [], np.random.default_rng(0)
+    for name in tasks():
+        for decisions in sorted({key[0] for key in found}):
+            pair = (("garden train", True), ("plain observation", False))
+            both = [found.get((decisions, *method, name), []) for method in pair]
+            if not all(both):
+                continue
+            ratings = [np.array([run["rating"] for run in runs], float) for runs in both]
+            apart = interquartile_mean(ratings[0]) - interquartile_mean(ratings[1])
+            change = f"{apart:+.0f}"
+            if min(map(len, ratings)) >= FEWEST_SEEDS:
+                draws = [
+                    [interquartile_mean(rng.choice(each, len(each))) for each in ratings]
+                    for _ in range(RESAMPLED)
+                ]
+                low, high = np.percentile(np.subtract(*np.transpose(draws)), [2.5, 97.5])
+                change += f" ({low:+.0f} to {high:+.0f})"
+            rows.append((f"`{name}`", short(decisions), *map(_middle, both), change))
+    return table(("task", "decisions", "with knowledge", "without", "difference"), rows)
 
 
 def _spread(runs: list[dict[str, Any]]) -> str:
@@ -260,9 +298,13 @@ def best_responses() -> str:
     rows = []
     for measured in read_all("exploit", REPORT):
         agent = "network" if ":" in measured["agent"] else measured["agent"]
+        (rating,) = (m.rating for m in field_of(measured["task"]).members if m.agent == measured["agent"])
         response, *search = (win_rate(r) for r in measured["results"])
-        rows.append((f"`{measured['task']}`", f"`{agent}`", measured["way"], response, *(search or [""])))
-    return table(("task", "agent", "best response begins with", "best response wins", "search wins"), rows)
+        rows.append(
+            (f"`{measured['task']}`", f"`{agent}`", rating, measured["way"], response, *(search or [""]))
+        )
+    head = ("task", "agent", "its rating", "best response begins with", "best response wins", "search wins")
+    return table(head, rows)
 
 
 def exploited() -> str:
@@ -284,21 +326,23 @@ def exploited() -> str:
     )
 
 
-def ladder() -> str:
-    """Return the table of ratings and times per move of the agents of each game's ladder."""
+def ladder(wanted: Callable[[str, str], bool] = lambda agent, opponent: True) -> str:
+    """Return the table of win rates of pairs of searches and networks, and the agents' times per move."""
     rows = []
     for measured in read_all("ladder", REPORT):
-        for agent, seconds in measured["seconds_a_move"].items():
-            rating, uncertainty = measured["ratings"][agent]
-            time = f"{1000 * seconds:.3g}"
-            rows.append((measured["game"], f"`{agent}`", f"{rating:.0f} ± {uncertainty:.0f}", time))
-    return table(("game", "agent", "rating (95 %)", "time per move, ms"), rows)
+        for result in measured["results"]:
+            agent, opponent = result["agent"], result["opponent"]
+            if wanted(agent, opponent):
+                seconds = (measured["seconds_a_move"].get(each) for each in (agent, opponent))
+                times = (f"{1000 * each:.2g}" if each else "–" for each in seconds)
+                rows.append((measured["game"], *_pair(result), *times))
+    return table(("game", *PAIR, "time per move, ms", "opponent's"), rows)
 
 
-def ladder_pairs() -> str:
-    """Return the table of win rates of the pairs of each game's ladder."""
-    ladders = read_all("ladder", REPORT)
-    return table(("game", *PAIR), [(each["game"], *_pair(r)) for each in ladders for r in each["results"]])
+def search_in_short() -> str:
+    """Return the rows of `ladder` in which a network with search plays."""
+    pairs = {"network", "network-mcts:100", "mcts:400"}
+    return ladder(lambda agent, opponent: "network-mcts" in agent and opponent in pairs)
 
 
 # --- comparisons ---
@@ -362,6 +406,9 @@ def comparing_errors() -> str:
             f"{r['upper_bound_wrong']:.1%}",
             f"{r['games']:,.0f}",
             f"{r['fixed_games']:,}",
+            f"{_planned(r['fixed_games'], expected_share(r['lead'], r['num_players']), r['num_players']):,}"
+            if r["lead"] >= 20
+            else "",
         )
         for r in read_measurements("comparing-errors", folder=REPORT)
     ]
@@ -372,9 +419,16 @@ def comparing_errors() -> str:
         "lower bound wrong",
         "upper bound wrong",
         "games",
-        "fixed number",
+        "fixed number for 20",
+        "for the true lead",
     )
     return table(head, rows)
+
+
+def _planned(games: int, rate: float, num_players: int) -> int:
+    """Return the length of a fixed test that is planned for this win rate, from that of one planned for 20 Elo points."""
+    planned, equal = expected_share(20, num_players), 1 / num_players
+    return round(games * ((planned - equal) / (rate - equal)) ** 2)
 
 
 def comparing_repeats() -> str:
@@ -391,10 +445,13 @@ def comparing_repeats() -> str:
                 f"{r['rate']:.1%} ({low:.1%} to {high:.1%})",
                 f"{right} of {len(games)}",
                 f"{r['games']:,.0f} ({min(games):,} to {max(games):,})",
-                *(f"{r[key]:,} ({r['games'] / r[key]:.0%})" for key in ("fixed_games_shared", "fixed_games")),
+                *(
+                    f"{fixed:,} ({r['games'] / fixed:.0%})"
+                    for fixed in (_planned(r["fixed_games_shared"], r["rate"], 2), r["fixed_games_shared"])
+                ),
             )
         )
-    fixed = "fixed number", "fixed number, different deals"
+    fixed = "fixed, true lead", "fixed, 20 Elo"
     head = ("game", "random actions", "true win rate", "right", "games", *fixed)
     return table(head, rows)
 

@@ -1,4 +1,4 @@
-"""The technical report as one page for printing, alone: `make report`. The site has its pages among all others."""
+"""The paper and its appendix for printing: `make report`. The site has these pages among all others."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ smartquotes = False  # keeps the "--" of options
 myst_heading_anchors = 4
 suppress_warnings = ["myst.xref_missing"]  # links to the site's other pages become plain text
 html_theme = "basic"
-html_title = "garden-envs: technical report"
+html_title = "garden-envs"
 html_static_path = ["../_site"]
 html_css_files = ["print.css"]
