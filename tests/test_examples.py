@@ -7,6 +7,7 @@ import numpy as np
 import offline
 import ppo
 import privileged
+import speed
 from garden_agents import load_agent, meet
 from garden_agents.matches import record
 from playing import dealt
@@ -46,6 +47,12 @@ def test_offline_learning(tmp_path):
     rates = offline.main(offline.Arguments(data, steps=600, opponent="random", games=200))
     for name in ("cloned", "q-learning"):
         assert rates[name] - 1.96 * (rates[name] * (1 - rates[name]) / 200) ** 0.5 > 0.5
+
+
+def test_speed_has_a_figure_for_each_window():
+    rates = list(speed.speeds("cacti", games=4, windows=3, seconds=0.001))
+    assert len(rates) == 3
+    assert min(rates) > 0
 
 
 def test_the_three_functions_of_kaggles_harness():

@@ -1,6 +1,6 @@
 """Baseline agents, and the commands that train them, compare them and play against them.
 
-Run `garden train|play|arena|replay|warm-up`, or `python -m garden_agents` with the same arguments.
+Run `garden COMMAND`, or `python -m garden_agents COMMAND`; `garden --help` lists the commands.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The command `garden`: train, exploit, play, score, arena, compare, evaluate, leaderboard, record, report, replay, warm-up."""
+"""The command `garden`; `USAGE` lists its commands."""
 
 from __future__ import annotations
 
@@ -137,8 +137,10 @@ def _run(name: str, words: list[str]) -> None:
     """Run a command: `main` of its module, with the module's `Arguments`."""
     import tyro
 
+    from garden_agents.command_help import REGISTRY
+
     module = importlib.import_module(f"garden_agents.{MODULES[name]}")
-    arguments = tyro.cli(module.Arguments, args=words, prog=f"garden {name}")
+    arguments = tyro.cli(module.Arguments, args=words, prog=f"garden {name}", registry=REGISTRY)
     if name == "play" and arguments.web:
         module = importlib.import_module("garden_agents.play.web")
     module.main(arguments)

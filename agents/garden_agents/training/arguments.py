@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 import math
 import shlex
@@ -16,6 +17,7 @@ import msgspec
 import tyro
 from tyro.conf import Suppress
 
+from garden_agents.command_help import REGISTRY
 from garden_agents.errors import one_line_errors
 from garden_agents.games import hints_of
 from garden_agents.networks.architecture import WIDEST, Architecture, Kind
@@ -334,14 +336,15 @@ def command_line(train: Callable[[Any], Path], kind: type[TrainingArguments], wo
         SystemExit: with a one-line message, for wrong arguments, damaged files and after Ctrl-C.
     """
     with one_line_errors("stopped; to continue, give the same command with --resume and the run's folder"):
-        arguments = tyro.cli(kind, args=words, prog=kind.command)
+        parse = functools.partial(tyro.cli, kind, args=words, prog=kind.command, registry=REGISTRY)
+        arguments = parse()
         if arguments.resume is None and arguments.game:
             start = getattr(arguments, "start", None)
             default = kind.for_game(arguments.game, **({} if start is None else {"start": start}))
-            arguments = tyro.cli(kind, args=words, prog=kind.command, default=default)
+            arguments = parse(default=default)
         elif arguments.resume is not None and (arguments.resume / CONFIG).exists():
             stored, _ = _read_config(arguments.resume / CONFIG, kind)
-            _check_kept(stored, tyro.cli(kind, args=words, prog=kind.command, default=stored), stored)
+            _check_kept(stored, parse(default=stored), stored)
         train(arguments)
 
 

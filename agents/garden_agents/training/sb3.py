@@ -37,7 +37,10 @@ LOSSES = (
 
 @dataclass
 class Arguments(TrainingArguments):
-    """Train a network by PPO in self-play and evaluate it; write a folder with all results."""
+    """Train a network by PPO in self-play and evaluate it; write a folder with all results.
+
+    `--trainer own` (default) trains from all seats; `--trainer sb3` is Stable-Baselines3's MaskablePPO, with a few other options.
+    """
 
     trainer = "sb3"
     command = "garden train --trainer sb3"
