@@ -37,7 +37,7 @@ test-clients: .venv/clients .venv-llama/installed .venv-openenv/installed .venv-
 test-cuda: .venv/test .venv/cuda
 	$(BIN)/python -m pytest -n 2 --dist=load tests/cuda
 
-# The page to play on, in a real browser: an installed Chromium, or the one that CHROMIUM names.
+# The playing page, in a real browser: an installed Chromium, or the one that CHROMIUM names.
 test-web: .venv/browser
 	$(BIN)/python -m pytest -n 2 --dist=load tests/web
 
@@ -45,7 +45,7 @@ test-web: .venv/browser
 check-release: .venv/release
 	$(BIN)/python -m tests.release
 
-# The documentation site, in build/site, with the page to play on, unless npm cannot fetch Pyodide.
+# The documentation site, in build/site, with the playing page, unless npm cannot fetch Pyodide.
 site: .venv/docs
 	rm -rf build/page build/site/play
 	-$(BIN)/python -m garden_agents.play.static build/page/play mars cacti botanicus

@@ -76,7 +76,7 @@ reference.write(Path(__file__).parent / "api")
 
 
 def setup(app: Sphinx) -> None:
-    """Show the films, the page to play on, if there is one, and descriptions of attributes as they are.
+    """Show the films, the playing page, if there is one, and descriptions of attributes as they are.
 
     Sphinx does not copy what HTML within a page names. Napoleon would read the text before a colon as a type.
     """

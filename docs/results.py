@@ -255,8 +255,8 @@ def speed_in_short() -> str:
     facts = load("peers-connect_four")["facts"]
     return (
         f"Decisions per second on one core ({facts['processor']}), 1,024 games at once, with masks and observations: {games}.\n"
-        f"For comparison, a compiled loop of random play in Connect Four ({facts['date']}): {own}; pgx {pgx}, OpenSpiel in C++ {openspiel}, EnvPool {envpool}.\n"
-        f"OpenSpiel plays one game at a time, without observations. [Speed](docs/speed.md)"
+        f"Connect Four, one core ({facts['date']}): ours {own}, pgx {pgx}, OpenSpiel {openspiel} (no observations); EnvPool, given actions, {envpool}.\n"
+        f"[Speed](docs/speed.md)"
     )
 
 

@@ -82,7 +82,7 @@ class Trained:
         arguments = ppo.Arguments.for_game(name, imitation=0.0, run=folder)
         game = make(name, reward="margin")
         self.training = ppo.Training(folder, arguments, game)
-        self.games = SelfPlay(game, self.training.torch_network, self.training.pool, arguments, 0)
+        self.games = SelfPlay([game], self.training.torch_network, self.training.pool, arguments, 0)
         for _ in range(3):  # compiles, and spreads the games over all phases
             self.rollout = self.games.rollout(with_greedy=False)
             self.training.learn(self.rollout)

@@ -1,4 +1,4 @@
-"""A folder with the page to play on that needs no server: `python -m garden_agents.play.static FOLDER GAME ...`.
+"""A folder with the playing page that needs no server: `python -m garden_agents.play.static FOLDER GAME ...`.
 
 Any web server can serve the folder, under any path. The browser runs rules and agents in WebAssembly, and the games' Python files
 for pictures and words by Pyodide, which npm fetches, with msgspec, which pip fetches.
