@@ -94,7 +94,7 @@ def main(options: Options) -> None:
         raise SystemExit(f"error: {path} is frozen")
     o.folder.mkdir(parents=True, exist_ok=True)
     game, names = task.make(), list(task.members)
-    played = Games(game, names, SEED, o.folder / f"{o.task}.games.jsonl", card_sets=task.card_sets)
+    played = Games(game, names, SEED, o.folder / f"{o.task}.games.jsonl", cards=task.cards)
     jobs = [
         job
         for limit, slow in ((o.games, False), (o.slow_games, True))

@@ -131,7 +131,7 @@ class Direct:
         allow_other_options: accept opponents that were trained with other options or data.
         together: play the games against all members at once, as for a language model that answers many requests at once.
         on_finished: called after each step of all games with the number of games that it ended.
-        card_sets: see `matches.pairs.on_card_sets`; not with `together`.
+        cards: see `matches.pairs.play_job`; not with `together`.
     """
 
     def __init__(
@@ -142,9 +142,9 @@ class Direct:
         allow_other_options: bool = False,
         together: bool = False,
         on_finished: Callable[[int], object] | None = None,
-        card_sets: int = 0,
+        cards: Sequence[int] = (),
     ) -> None:
-        self.card_sets = card_sets
+        self.cards = cards
         self.game, self.policy, self.seed = game, policy, seed
         self.allow_other_options, self.together, self.on_finished = allow_other_options, together, on_finished
         self.done: dict[Job, JobResults] = {}
@@ -153,12 +153,10 @@ class Direct:
         """Play the jobs that are missing in `done`; yield each when it is finished."""
         missing = [job for job in jobs if job not in self.done]
         for some in [missing] if self.together and missing else [[job] for job in missing]:
-            if self.card_sets:
+            if self.cards:
                 (job,) = some
                 played = [
-                    on_card_sets(
-                        self.game, job, self.card_sets, lambda game, part: self._play(game, [part])[0]
-                    )
+                    on_card_sets(self.game, job, self.cards, lambda game, part: self._play(game, [part])[0])
                 ]
             else:
                 played = self._play(self.game, some)
@@ -227,13 +225,13 @@ def score(
             keep,
             unchanged=unchanged,
             unnamed=name,
-            card_sets=about.card_sets,
+            cards=about.cards,
         )
     elif keep is not None or processes > 1:
         raise ValueError("keep and processes are for an agent with a name")
     else:
         opponents = [member.agent for member in field.members]
-        played = Direct(game, agent, own_seed, card_sets=about.card_sets)
+        played = Direct(game, agent, own_seed, cards=about.cards)
     return scored(played, name, field, opponents, games, precision, seed, processes, on_finished)
 
 
@@ -423,6 +421,6 @@ def play_again(found: Score, jobs: Sequence[Job], processes: int) -> Generator[t
     """Play jobs of a score again; yield each with its digits when it is finished. Raises as `score`."""
     task, seed = task_of(found.task), seed_of(field_of(found.task), found.seed)
     game = task.make()
-    how: dict[str, Any] = {"unnamed": found.agent, "card_sets": task.card_sets}
+    how: dict[str, Any] = {"unnamed": found.agent, "cards": task.cards}
     for job, played in finished_jobs(game, jobs, seed, processes, **how):
         yield job, _digits(played, game.num_players)

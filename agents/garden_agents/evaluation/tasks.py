@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from garden_agents.games import TEST_SEEDS
 from garden_agents.registry import FIELDS
 from garden_core.files import data
 from garden_core.game import Game
@@ -34,6 +35,11 @@ class Task(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     options: dict[str, Any]
     members: tuple[str, ...]
     card_sets: int = 0
+
+    @property
+    def cards(self) -> range:
+        """Seeds of the card sets."""
+        return TEST_SEEDS[: self.card_sets]
 
     def make(self) -> Game:
         """Return the game."""

@@ -21,7 +21,6 @@ import numpy as np
 
 from garden_agents.cluster import connected
 from garden_agents.errors import one_line_errors
-from garden_agents.games import TEST_SEEDS
 from garden_agents.identity import Identity, identity_of
 from garden_agents.matches.jobs import GameArguments, blocks, differences, digest_of, finished
 from garden_agents.matches.meet import alone, deal_seeds, places, play, scores, use_one_torch_thread
@@ -96,14 +95,14 @@ DEALS_EACH = 5
 
 
 def on_card_sets(
-    game: Game, job: Job, card_sets: int, play_part: Callable[[Game, Job], JobResults]
+    game: Game, job: Job, cards: Sequence[int], play_part: Callable[[Game, Job], JobResults]
 ) -> JobResults:
     """Play a job in parts of `DEALS_EACH` deals, each with other cards; return the results of all.
 
     Args:
         game: the game.
         job: the job.
-        card_sets: number of card sets, of the first `TEST_SEEDS`; successive parts have successive ones.
+        cards: seeds of the card sets; successive parts have successive ones.
         play_part: plays a part.
     """
     size = DEALS_EACH * game.num_players
@@ -111,7 +110,7 @@ def on_card_sets(
     whole = JobResults([], [])
     for i, first in enumerate(range(0, job.games, size)):
         part = Job(job.agents, job.block * parts + i, min(size, job.games - first))
-        played = play_part(with_card_set(game, TEST_SEEDS[part.block % card_sets]), part)
+        played = play_part(with_card_set(game, cards[part.block % len(cards)]), part)
         gave_up = tuple((first + number, seat) for number, seat in played.forfeits)
         whole = JobResults(
             whole.places + played.places, whole.scores + played.scores, whole.forfeits + gave_up
@@ -161,19 +160,19 @@ def play_job(
     allow_other_options: bool = False,
     same_agents: bool = False,
     unnamed: str = "",
-    card_sets: int = 0,
+    cards: Sequence[int] = (),
 ) -> JobResults:
     """Play a job with new agents; all seeds follow from `seed`, the names except `unnamed`, and the block's number.
 
     With `same_agents` the agents' own seeds do not depend on the block, so that all blocks are games of the same two agents;
     those that have a method `reseed` draw other random numbers in each block.
 
-    With `card_sets` the games have cards that no training saw, see `on_card_sets`, and the agents are new ones for each card set.
+    With `cards` the games have generated cards of these seeds, see `on_card_sets`, and the agents are new ones for each card set.
 
     Raises:
         RuntimeError: if an agent raises an exception or returns an illegal action; it names the agent and its opponents.
     """
-    if card_sets:
+    if cards:
         play_part = functools.partial(
             play_job,
             seed=seed,
@@ -181,7 +180,7 @@ def play_job(
             same_agents=same_agents,
             unnamed=unnamed,
         )
-        return on_card_sets(game, job, card_sets, play_part)
+        return on_card_sets(game, job, cards, play_part)
     names = ["" if name == unnamed else name for name in job.agents]
     digest = digest_of(seed, *names, job.block)
     made = digest_of(seed, *names) if same_agents else digest
@@ -291,7 +290,7 @@ class Games:
         keep: file of finished jobs; None for no file.
         allow_other_options: accept networks that were trained with other options or data.
         unchanged: agents that can change unseen but have not changed: their finished jobs are not repeated.
-        same_agents, unnamed, card_sets: see `play_job`.
+        same_agents, unnamed, cards: see `play_job`.
 
     Raises:
         ValueError: for arguments out of range, an unknown agent, a program that does not start, or a file `keep` of other
@@ -308,7 +307,7 @@ class Games:
         unchanged: Collection[str] = (),
         same_agents: bool = False,
         unnamed: str = "",
-        card_sets: int = 0,
+        cards: Sequence[int] = (),
     ) -> None:
         if game.cooperative or game.num_players < 2:
             raise ValueError("agents are compared in a game of at least two players against each other")
@@ -320,13 +319,13 @@ class Games:
         if strangers := set(unchanged) - set(names):
             raise ValueError(f"unchanged names an agent that does not play: {' '.join(strangers)}")
         self.game, self.seed, self.keep, self.allow_other_options = game, seed, keep, allow_other_options
-        self.how: dict[str, Any] = {"same_agents": same_agents, "unnamed": unnamed, "card_sets": card_sets}
+        self.how: dict[str, Any] = {"same_agents": same_agents, "unnamed": unnamed, "cards": cards}
         self.agents = {name: identity_of(name, game, allow_other_options) for name in names}
         if keep is not None:
             keep.touch()
             self._lock = Lock(keep)
         games = ({"agents": "the same in all blocks"} if same_agents else {}) | (
-            {"card sets": card_sets} if card_sets else {}
+            {"card sets": [*cards]} if cards else {}
         )
         self.done = {} if keep is None else _kept(keep, game, seed, self.agents, unchanged, games)
 

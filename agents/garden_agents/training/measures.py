@@ -102,9 +102,9 @@ class Rated(Measure):
     def _score(
         self, agent: Policy, field: Field, games: int, precision: float, seed: int, on_finished: Finished
     ) -> score.Score:
-        sets = task_of(field.task).card_sets
+        cards = task_of(field.task).cards
         played = score.Direct(
-            self.game, agent, score.seed_of(field, seed), on_finished=on_finished, card_sets=sets
+            self.game, agent, score.seed_of(field, seed), on_finished=on_finished, cards=cards
         )
         opponents = [member.agent for member in field.members]
         return score.scored(played, "network", field, opponents, games, precision, seed)
