@@ -43,7 +43,7 @@ class Arguments:
     """games of a rating"""
     runs: Path = Path("runs/unseen")
     """folder for the runs' folders"""
-    output: Path = Path(__file__).with_name("unseen-cards.jsonl")
+    output: Path = Path(__file__).parent / "unseen-cards.jsonl"
     """file of the results; the picture is written next to it"""
 
 
