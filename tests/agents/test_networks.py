@@ -15,7 +15,6 @@ from garden_agents.networks.board_network import BoardNetwork
 from garden_agents.networks.heads import expected_values, sample
 from garden_agents.networks.network_agent import save_network, shipped
 from garden_agents.networks.tensors import forward
-from garden_agents.training import torch_network
 from garden_agents.training.sb3 import Arguments, new_model
 from garden_agents.training.torch_network import TorchNetwork
 from playing import in_play
@@ -138,9 +137,7 @@ def strong(network):
 
 @pytest.mark.parametrize("threads", [1, 3])
 @EACH_SORT
-@pytest.mark.parametrize("large", [1, torch_network.LARGE])
-def test_the_gradient_agrees_with_torchs(architecture, threads, large, monkeypatch):
-    monkeypatch.setattr(torch_network, "LARGE", large)  # at 1 all products of many rows are convolutions
+def test_the_gradient_agrees_with_torchs(architecture, threads):
     batch = in_play(Mars(num_players=3), rows=150, decisions=30)
     check_gradient(batch, strong(new_network(batch.game, architecture, "seats")), threads)
 

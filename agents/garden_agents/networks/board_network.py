@@ -9,7 +9,7 @@ import numpy as np
 from garden_agents.games import Board
 from garden_agents.networks.board_features import COUNT_SCALE, cell_features, num_cell_features
 from garden_agents.networks.colour_layer import COLOUR_CHANNELS, colour_gradient, colour_layer
-from garden_agents.networks.network import Inputs, Multiply, Network, dense, dense_gradient, relu_backward
+from garden_agents.networks.network import Inputs, Network, dense, dense_gradient, relu_backward
 from garden_core.jit import compiled
 
 
@@ -149,9 +149,7 @@ class BoardNetwork(Network):
         shapes = (rows * each, inputs), (rows, width), (rows * each, width), (rows * each, logits)
         return _Actions(*(np.empty(shape, np.float32) for shape in shapes))
 
-    def forward(
-        self, memory: _Memory, inputs: Inputs, logits: np.ndarray, values: np.ndarray, multiply: Multiply
-    ) -> None:
+    def forward(self, memory: _Memory, inputs: Inputs, logits: np.ndarray, values: np.ndarray) -> None:
         features, scalars = inputs
         n, c, w = len(features), self.channels, self.weights
         m = _Rows(*(part[:n] for part in memory.rows))
@@ -161,15 +159,15 @@ class BoardNetwork(Network):
         colour_layer(features, scalars, self.columns, self.scalar_columns, weight, bias, *colours)
         read_cells(features, self.plain, m.colour_sums, m.x)
         flat = m.cells.reshape(-1, c)
-        products = multiply(m.x.reshape(len(flat), -1), w["first.weight"].T, flat)
-        dense(scalars, w, "from_scalars", m.shift, multiply)
+        products = np.matmul(m.x.reshape(len(flat), -1), w["first.weight"].T, flat)
+        dense(scalars, w, "from_scalars", m.shift)
         m.shift[:] += w["first.bias"]
         bits = m.cells.view(np.int32), m.summary.view(np.int32)
         first_layer(products.reshape(m.cells.shape), m.shift, m.cells, m.summary, *bits)
         # the summary
         read_marks(m.cells, features, self.marks, m.summary[:, 2 * c : self.read])
         m.summary[:, self.read :] = scalars
-        whole = dense(m.summary, w, "whole", m.whole, multiply, relu=True)
+        whole = dense(m.summary, w, "whole", m.whole, relu=True)
         # the policy head
         logits[:, self.on_cells : self.of_colours] = (
             whole @ w["other_logits.weight"].T + w["other_logits.bias"]
@@ -179,16 +177,16 @@ class BoardNetwork(Network):
         if len(rows):
             actions = memory.on_cells.take(len(rows), n)
             np.take(flat, rows * self.cells + cells, 0, out=actions.x, mode="clip")
-            found = self._score("cell", actions, rows, whole, multiply)
+            found = self._score("cell", actions, rows, whole)
             logits[:, : self.on_cells].reshape(n, -1, self.cells)[rows, :, cells] = found
         if self.board.colour_actions:
             actions, rows = self._of_colours(memory, n)
             read_colours(features, scalars, self.columns, self.scalar_columns, self.marks[-1], actions.x)
-            found = self._score("colour", actions, rows, whole, multiply)
+            found = self._score("colour", actions, rows, whole)
             logits[:, self.of_colours :] = found.reshape(n, -1)
         # the value head
-        middle = dense(whole, w, "middle", m.middle, multiply, relu=True)
-        dense(middle, w, "values", values, multiply)
+        middle = dense(whole, w, "middle", m.middle, relu=True)
+        dense(middle, w, "values", values)
 
     def _targets(self, features: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the rows and the cells, int64 (T,), that have actions."""
@@ -201,16 +199,14 @@ class BoardNetwork(Network):
         k = self.board.colours
         return memory.of_colours.take(n * k, n), np.repeat(np.arange(n), k)
 
-    def _score(
-        self, kind: str, actions: _Actions, rows: np.ndarray, whole: np.ndarray, multiply: Multiply
-    ) -> np.ndarray:
+    def _score(self, kind: str, actions: _Actions, rows: np.ndarray, whole: np.ndarray) -> np.ndarray:
         """Return the logits of actions in `rows`, int64 (T,), float32 (T, logits per x)."""
         w, (x, shift, hidden, logits) = self.weights, actions
-        products = multiply(x, w[f"{kind}_hidden.weight"].T, hidden)
-        dense(whole, w, f"{kind}_shift", shift, multiply)
+        products = np.matmul(x, w[f"{kind}_hidden.weight"].T, hidden)
+        dense(whole, w, f"{kind}_shift", shift)
         shift[:] += w[f"{kind}_hidden.bias"]
         add_shift(products, shift, rows, hidden)
-        return multiply(hidden, w[f"{kind}_logits.weight"].T, logits)
+        return np.matmul(hidden, w[f"{kind}_logits.weight"].T, logits)
 
     def backward(
         self,
@@ -220,47 +216,44 @@ class BoardNetwork(Network):
         d_logits: np.ndarray,
         d_values: np.ndarray,
         gradient: dict[str, np.ndarray],
-        multiply: Multiply,
     ) -> None:
         features, scalars = inputs
         n, c, w = len(features), self.channels, self.weights
         m, d = (_Rows(*(part[:n] for part in each.rows)) for each in (memory, scratch))
         # the value head
-        dense_gradient(m.middle, d_values, "values", gradient, multiply)
-        d_middle = multiply(d_values, w["values.weight"], d.middle)
+        dense_gradient(m.middle, d_values, "values", gradient)
+        d_middle = np.matmul(d_values, w["values.weight"], d.middle)
         relu_backward(d_middle, m.middle)
-        dense_gradient(m.whole, d_middle, "middle", gradient, multiply)
-        d_whole = multiply(d_middle, w["middle.weight"], d.whole)
+        dense_gradient(m.whole, d_middle, "middle", gradient)
+        d_whole = np.matmul(d_middle, w["middle.weight"], d.whole)
         # the policy head
         d_other = np.ascontiguousarray(d_logits[:, self.on_cells : self.of_colours])
-        dense_gradient(m.whole, d_other, "other_logits", gradient, multiply)
-        multiply(d_other, w["other_logits.weight"], d_whole, add=True)
+        dense_gradient(m.whole, d_other, "other_logits", gradient)
+        d_whole += d_other @ w["other_logits.weight"]
         flat, d_flat = m.cells.reshape(-1, c), d.cells.reshape(-1, c)
         d_flat[:] = 0
         rows, cells = self._targets(features)
         if len(rows):
             actions, d_actions = (each.on_cells.take(len(rows), n) for each in (memory, scratch))
             d_actions.logits[:] = d_logits[:, : self.on_cells].reshape(n, -1, self.cells)[rows, :, cells]
-            d_hidden = self._score_gradient(
-                "cell", actions, d_actions, rows, m.whole, d_whole, gradient, multiply
-            )
-            d_flat[rows * self.cells + cells] = multiply(d_hidden, w["cell_hidden.weight"], d_actions.x)
+            d_hidden = self._score_gradient("cell", actions, d_actions, rows, m.whole, d_whole, gradient)
+            d_flat[rows * self.cells + cells] = np.matmul(d_hidden, w["cell_hidden.weight"], d_actions.x)
         if self.board.colour_actions:
             (actions, rows), (d_actions, _) = (self._of_colours(each, n) for each in (memory, scratch))
             d_actions.logits[:] = d_logits[:, self.of_colours :].reshape(-1, 1)
-            self._score_gradient("colour", actions, d_actions, rows, m.whole, d_whole, gradient, multiply)
+            self._score_gradient("colour", actions, d_actions, rows, m.whole, d_whole, gradient)
         # the summary
         relu_backward(d_whole, m.whole)
-        dense_gradient(m.summary, d_whole, "whole", gradient, multiply)
-        d_summary = multiply(d_whole, w["whole.weight"], d.summary)
+        dense_gradient(m.summary, d_whole, "whole", gradient)
+        d_summary = np.matmul(d_whole, w["whole.weight"], d.summary)
         # the cells
         read_marks_gradient(d.cells, features, self.marks, d_summary[:, 2 * c : self.read])
         first_layer_gradient(d.cells, m.cells, m.summary, d_summary, d.shift)
-        multiply(d_flat.T, m.x.reshape(len(flat), -1), gradient["first.weight"], add=True)
+        gradient["first.weight"] += d_flat.T @ m.x.reshape(len(flat), -1)
         gradient["first.bias"] += d.shift.sum(0)
-        dense_gradient(scalars, d.shift, "from_scalars", gradient, multiply)
+        dense_gradient(scalars, d.shift, "from_scalars", gradient)
         d_sums = d.x.reshape(-1)[: len(flat) * 2 * COLOUR_CHANNELS].reshape(len(flat), -1)
-        d_sums = multiply(d_flat, w["first.weight"][:, len(self.plain) :], d_sums)
+        d_sums = np.matmul(d_flat, w["first.weight"][:, len(self.plain) :], d_sums)
         d.colour_sums[:] = d_sums.reshape(n, self.cells, -1).transpose(0, 2, 1)
         weight = np.ascontiguousarray(w["colour.weight"].T)
         d_weight = np.zeros_like(weight)
@@ -277,17 +270,16 @@ class BoardNetwork(Network):
         whole: np.ndarray,
         d_whole: np.ndarray,
         gradient: dict[str, np.ndarray],
-        multiply: Multiply,
     ) -> np.ndarray:
         """Add to `d_whole` and the gradient, given `d.logits`; return the derivatives by the hidden layer's products."""
-        multiply(d.logits.T, actions.hidden, gradient[f"{kind}_logits.weight"], add=True)
-        d_hidden = multiply(d.logits, self.weights[f"{kind}_logits.weight"], d.hidden)
+        gradient[f"{kind}_logits.weight"] += d.logits.T @ actions.hidden
+        d_hidden = np.matmul(d.logits, self.weights[f"{kind}_logits.weight"], d.hidden)
         relu_backward(d_hidden, actions.hidden)
-        dense_gradient(actions.x, d_hidden, f"{kind}_hidden", gradient, multiply)
+        dense_gradient(actions.x, d_hidden, f"{kind}_hidden", gradient)
         d.shift[:] = 0
         sum_by_row(d_hidden, rows, d.shift)
-        dense_gradient(whole, d.shift, f"{kind}_shift", gradient, multiply)
-        multiply(d.shift, self.weights[f"{kind}_shift.weight"], d_whole, add=True)
+        dense_gradient(whole, d.shift, f"{kind}_shift", gradient)
+        d_whole += d.shift @ self.weights[f"{kind}_shift.weight"]
         return d_hidden
 
 

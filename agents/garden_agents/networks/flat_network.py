@@ -7,7 +7,6 @@ import numpy as np
 from garden_agents.games import Features
 from garden_agents.networks.network import (
     Inputs,
-    Multiply,
     Network,
     dense,
     dense_gradient,
@@ -69,9 +68,7 @@ class FlatNetwork(Network):
     def memory(self, rows: int) -> Memory:
         return {name: np.empty((rows, self.hidden), np.float32) for trunk in self.trunks for name in trunk}
 
-    def forward(
-        self, memory: Memory, inputs: Inputs, logits: np.ndarray, values: np.ndarray, multiply: Multiply
-    ) -> None:
+    def forward(self, memory: Memory, inputs: Inputs, logits: np.ndarray, values: np.ndarray) -> None:
         (x,) = inputs
         w, m = self.weights, self._rows(memory, len(x))
         columns = memory["columns"] = used_columns(x)
@@ -79,10 +76,10 @@ class FlatNetwork(Network):
             x = memory["x"] = x.take(columns, 1)
             w = w | {f"{first}.weight": w[f"{first}.weight"].take(columns, 1) for first, _ in self.trunks}
         for first, second in self.trunks:
-            dense(x, w, first, m[first], multiply, relu=True)
-            dense(m[first], w, second, m[second], multiply, relu=True)
-        dense(m[self.trunks[0][-1]], w, "logits", logits, multiply)
-        dense(m[self.trunks[-1][-1]], w, "values", values, multiply)
+            dense(x, w, first, m[first], relu=True)
+            dense(m[first], w, second, m[second], relu=True)
+        dense(m[self.trunks[0][-1]], w, "logits", logits)
+        dense(m[self.trunks[-1][-1]], w, "values", values)
 
     def backward(
         self,
@@ -92,7 +89,6 @@ class FlatNetwork(Network):
         d_logits: np.ndarray,
         d_values: np.ndarray,
         gradient: dict[str, np.ndarray],
-        multiply: Multiply,
     ) -> None:
         (x,), columns = inputs, memory["columns"]
         w, m, d = self.weights, self._rows(memory, len(x)), self._rows(scratch, len(x))
@@ -101,18 +97,18 @@ class FlatNetwork(Network):
             x, names = memory["x"], [f"{first}.weight" for first, _ in self.trunks]
             gradient = gradient | {name: np.zeros((self.hidden, len(columns)), np.float32) for name in names}
         read_by_policy, read_by_values = self.trunks[0][-1], self.trunks[-1][-1]
-        dense_gradient(m[read_by_policy], d_logits, "logits", gradient, multiply)
-        dense_gradient(m[read_by_values], d_values, "values", gradient, multiply)
-        d[read_by_policy] = multiply(d_logits, w["logits.weight"], d[read_by_policy])
-        shared = read_by_policy == read_by_values
-        d[read_by_values] = multiply(d_values, w["values.weight"], d[read_by_values], add=shared)
+        dense_gradient(m[read_by_policy], d_logits, "logits", gradient)
+        dense_gradient(m[read_by_values], d_values, "values", gradient)
+        np.matmul(d_values, w["values.weight"], d[read_by_values])
+        by_policy = d_logits @ w["logits.weight"]
+        d[read_by_policy] = by_policy + (d[read_by_values] if read_by_policy == read_by_values else 0)
         learning = self.trunks if d_logits.any() else self.trunks[-1:]  # the values alone may learn
         for first, second in learning:
             relu_backward(d[second], m[second])
-            dense_gradient(m[first], d[second], second, gradient, multiply)
-            d[first] = multiply(d[second], w[f"{second}.weight"], d[first])
+            dense_gradient(m[first], d[second], second, gradient)
+            np.matmul(d[second], w[f"{second}.weight"], d[first])
             relu_backward(d[first], m[first])
-            dense_gradient(x, d[first], first, gradient, multiply)
+            dense_gradient(x, d[first], first, gradient)
             if narrow:
                 all_gradient[f"{first}.weight"][:, columns] += gradient[f"{first}.weight"]
 

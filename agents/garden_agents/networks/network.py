@@ -7,7 +7,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -15,22 +15,6 @@ from garden_core.jit import compiled
 
 Inputs = tuple[np.ndarray, ...]
 """Inputs of a network's first layers, float32 arrays (N, ...)."""
-
-
-class Multiply(Protocol):
-    """A matrix product: NumPy's (`product`) or another library's."""
-
-    def __call__(self, a: np.ndarray, b: np.ndarray, out: np.ndarray, add: bool = False) -> np.ndarray:
-        """Return the product of `a` and `b`, in `out` or in new memory; with `add`, add it to `out` and return `out`."""
-        ...
-
-
-def product(a: np.ndarray, b: np.ndarray, out: np.ndarray, add: bool = False) -> np.ndarray:
-    """Write NumPy's matrix product into `out`, or add it to `out`; return `out`."""
-    if add:
-        out += a @ b
-        return out
-    return np.matmul(a, b, out)
 
 
 class Network(ABC):
@@ -113,9 +97,7 @@ class Network(ABC):
         """Return memory for the activations of up to `rows` rows, or for the derivatives, which `backward` overwrites."""
 
     @abstractmethod
-    def forward(
-        self, memory: Any, inputs: Inputs, logits: np.ndarray, values: np.ndarray, multiply: Multiply
-    ) -> None:
+    def forward(self, memory: Any, inputs: Inputs, logits: np.ndarray, values: np.ndarray) -> None:
         """Fill `logits`, float32 (n, num_actions), of legal and illegal actions, and `values`, float32 (n, num_values).
 
         Stores in `memory` the activations for `backward`.
@@ -130,7 +112,6 @@ class Network(ABC):
         d_logits: np.ndarray,
         d_values: np.ndarray,
         gradient: dict[str, np.ndarray],
-        multiply: Multiply,
     ) -> None:
         """Add the gradient of a loss to `gradient`, arrays by name like `weights`.
 
@@ -139,7 +120,7 @@ class Network(ABC):
             scratch: another `memory`, overwritten.
             inputs: the inputs of the pass.
             d_logits, d_values: derivatives of the loss by the logits and the values.
-            gradient, multiply: the sums to add to, the matrix product.
+            gradient: the sums to add to.
         """
 
     def evaluate(self, observation: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -151,7 +132,7 @@ class Network(ABC):
         for start in range(0, n, self.chunk):
             part = slice(start, start + self.chunk)
             with np.errstate(over="ignore", invalid="ignore"):  # callers check that the results are finite
-                self.forward(memory, self.inputs(observation[part]), logits[part], values[part], product)
+                self.forward(memory, self.inputs(observation[part]), logits[part], values[part])
         return logits, values
 
 
@@ -160,25 +141,22 @@ def dense(
     weights: Mapping[str, np.ndarray],
     name: str,
     out: np.ndarray,
-    multiply: Multiply,
     relu: bool = False,
 ) -> np.ndarray:
     """Fill `out`, float32 (n, width), with layer `name` applied to `x`, float32 (n, inputs); return it.
 
     Args:
-        x, weights, name, out, multiply: the input, all weights, the layer, its output, the matrix product.
+        x, weights, name, out: the input, all weights, the layer, its output.
         relu: replace negative outputs by 0.
     """
-    products = multiply(x, weights[f"{name}.weight"].T, out)
-    add_bias(products, weights[f"{name}.bias"], np.float32(0 if relu else -np.inf), out)
+    np.matmul(x, weights[f"{name}.weight"].T, out)
+    add_bias(out, weights[f"{name}.bias"], np.float32(0 if relu else -np.inf), out)
     return out
 
 
-def dense_gradient(
-    x: np.ndarray, d_out: np.ndarray, name: str, gradient: dict[str, np.ndarray], multiply: Multiply
-) -> None:
+def dense_gradient(x: np.ndarray, d_out: np.ndarray, name: str, gradient: dict[str, np.ndarray]) -> None:
     """Add the gradient of layer `name` with input `x`, given the derivative of the loss by its output."""
-    multiply(d_out.T, x, gradient[f"{name}.weight"], add=True)
+    gradient[f"{name}.weight"] += d_out.T @ x
     add_rows(d_out, gradient[f"{name}.bias"])
 
 

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import torch
-from torch.nn.grad import conv2d_weight
 
 from garden_agents.networks.network import Network
 from garden_agents.networks.tensors import forward
-
-LARGE = 10_000_000
-"""Number of multiplications from which on the CPU computes a matrix product as a convolution."""
 
 Loss = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray], None]
 """loss(rows, logits, raw, d_logits, d_raw, sums) fills the derivatives of a loss by the network's outputs in `rows`,
@@ -28,7 +23,7 @@ class TorchNetwork:
     Args:
         network: the network; on the CPU its weights are the memory of `parameters`.
         device: "cpu" or "cuda".
-        threads: threads that share the rows of a pass on the CPU; each uses one thread of torch.
+        threads: threads that share the rows of a pass on the CPU.
 
     Attributes:
         parameters: all weights as one torch parameter.
@@ -39,10 +34,7 @@ class TorchNetwork:
         self.network, self.device, self.threads = network, torch.device(device), threads
         self.by_torch = self.device.type != "cpu"
         self.parameters = torch.nn.Parameter(torch.from_numpy(network.parameters).to(self.device))
-        self._executor = None
-        if threads > 1:
-            # the setting is per thread: without it torch shares a convolution among further threads
-            self._executor = ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,))
+        self._executor = ThreadPoolExecutor(threads)
         self._workers: list[_Worker] = []
 
     def __call__(self, inputs: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, torch.Tensor]:
@@ -67,7 +59,7 @@ class TorchNetwork:
             own = network.inputs(observation[part])
             for array, filled in zip(inputs, own, strict=True):
                 array[part] = filled
-            network.forward(worker.memory, own, logits[part], raw[part], _multiply)
+            network.forward(worker.memory, own, logits[part], raw[part])
 
         self._in_chunks(n, inputs, run)
         return logits, raw
@@ -122,7 +114,7 @@ class TorchNetwork:
             for chunk in chunks[k :: len(workers)]:
                 run(workers[k], chunk)
 
-        if self._executor is None or len(workers) == 1:
+        if len(workers) == 1:
             work(0)
         else:
             list(self._executor.map(work, range(len(workers))))
@@ -158,9 +150,9 @@ class _Worker:
         for array, part in zip(inputs, own, strict=True):
             np.take(array, rows, 0, out=part, mode="clip")
         logits, raw, d_logits, d_raw = (array[: len(rows)] for array in self.outputs)
-        self.network.forward(self.memory, own, logits, raw, _multiply)
+        self.network.forward(self.memory, own, logits, raw)
         loss(rows, logits, raw, d_logits, d_raw, self.sums)
-        self.network.backward(self.memory, self.scratch, own, d_logits, d_raw, self._views, _multiply)
+        self.network.backward(self.memory, self.scratch, own, d_logits, d_raw, self._views)
 
 
 def clip(gradient: np.ndarray, largest: float) -> torch.Tensor:
@@ -169,40 +161,6 @@ def clip(gradient: np.ndarray, largest: float) -> torch.Tensor:
     if norm > largest:
         gradient *= np.float32(largest / norm)
     return torch.from_numpy(gradient)
-
-
-def _multiply(a: np.ndarray, b: np.ndarray, out: np.ndarray, add: bool = False) -> np.ndarray:
-    """Multiply matrices by torch (`networks.network.Multiply`), which unlike NumPy respects `torch.set_num_threads`.
-
-    Large products are convolutions of single pixels, which in torch are twice as fast on AMD's processors.
-    """
-    first, second, result = torch.from_numpy(a), torch.from_numpy(b), torch.from_numpy(out)
-    images = _images(a.shape[1] if add else len(a)) if len(a) * a.shape[1] * b.shape[1] >= LARGE else 0
-    if images and not add:
-        pixels = torch.conv2d(_as_images(first, images), second.t()[:, :, None, None])
-        return pixels.permute(0, 2, 3, 1).reshape(out.shape).numpy()
-    if images and a.shape[1] > len(a):  # the gradient of a layer's weights, from many rows
-        inputs, d_outputs = _as_images(second, images), _as_images(first.t(), images)
-        result += conv2d_weight(inputs, (*out.shape, 1, 1), d_outputs)[:, :, 0, 0]
-        return out
-    if add:
-        result.addmm_(first, second)
-    else:
-        torch.mm(first, second, out=result)
-    return out
-
-
-@functools.cache
-def _images(pixels: int) -> int:
-    """Return into how many images of equal size to split the pixels, 0 if torch has no fast convolution for any split."""
-    if not torch.backends.mkldnn.is_available():
-        return 0
-    return next((images for images in range(16, 100) if pixels % images == 0), 0)
-
-
-def _as_images(pixels: torch.Tensor, images: int) -> torch.Tensor:
-    """Return pixels, (N, channels), as images with the channels last."""
-    return pixels.reshape(images, -1, 1, pixels.shape[1]).permute(0, 3, 1, 2)
 
 
 def value_loss(raw: torch.Tensor, targets: torch.Tensor, counted: torch.Tensor) -> torch.Tensor:
