@@ -138,9 +138,11 @@ def test_features_compile(kernels):
     for each in (board, replace(board, num_features=0, fill_features=None)):
         out = np.zeros((3, len(each.neighbours), num_cell_features(each)), np.float32)
         gpu_features.GpuFeatures(each)(seen, out)
-    features = hints_of(make("botanicus")).features(make("botanicus"))
-    seen = np.zeros((1224, 3), np.int8).T
-    gpu_features.GpuFlatFeatures(features)(seen, np.zeros((3, features.num), np.float32))
+    for shown in ("places", "values"):
+        game = make("botanicus", cards_shown=shown)
+        features = hints_of(game).features(game)
+        seen = np.zeros((game.observation_size, 3), np.int8).T
+        gpu_features.GpuFlatFeatures(features)(seen, np.zeros((3, features.num), np.float32))
     check(kernels)
 
 

@@ -36,7 +36,7 @@ VARIANTS = {
         {"reward": "margin"},
         {"max_decisions": 9},
     ],
-    "botanicus": [{"num_players": n} for n in (2, 3, 4)] + [{"reward": "margin"}],
+    "botanicus": [{"num_players": n} for n in (2, 3, 4)] + [{"reward": "margin"}, {"cards_shown": "values"}],
     "mars": [
         *({"num_players": n} for n in (2, 3, 4, 5)),
         {"peaks": 3},
