@@ -26,7 +26,6 @@ RESULT_TABLES = (
     results.speed,
     results.speed_in_short,
     results.rates,
-    results.same_games,
     results.same_work,
     results.first_step,
     results.threads,
@@ -214,7 +213,7 @@ def _options_of(arguments: type) -> list[tuple[str, str]]:
 def generated() -> dict[str, Callable[[], str]]:
     """Return every generated part by name."""
     parts = {function.__name__.replace("_", " "): function for function in RESULT_TABLES}
-    parts |= {"peers in Python": results.peers_in_python, "commands": commands}
+    parts["commands"] = commands
     for game in map(make, own_games()):
         for what in (card, options, actions, observation, *[hidden] * bool(game.hidden_parts)):
             parts[f"{game.name} {what.__name__}"] = functools.partial(what, game)

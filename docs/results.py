@@ -260,19 +260,6 @@ def speed_in_short() -> str:
     )
 
 
-def same_games() -> str:
-    """Return the table of games that several libraries have."""
-    columns = ("Batch.step", "compiled", "pgx", "EnvPool", "OpenSpiel, C++")
-    loops, rows = _rates(("env()", "PettingZoo"), 1), []
-    for (game, _), rates in _rates(columns, 1024).items():
-        one = loops[game, 1]
-        pettingzoo = f"{median_rate(one['PettingZoo'])} ({median_rate(one['env()'])})"
-        rows.append((PEER_GAMES[game], *(median_rate(rates[what]) for what in columns), pettingzoo))
-    facts = load("peers-connect_four")["facts"]
-    head = ("game", "`Batch.step`", "compiled", *columns[2:], "PettingZoo (`env()`)")
-    return f"On {_machine(facts)}:\n\n{table(head, rows)}"
-
-
 def same_work() -> str:
     """Return the table of games that several libraries have, in groups of equal work per decision."""
     rows, ours = [], ("compiled", "Batch.step", "env()")
@@ -285,23 +272,6 @@ def same_work() -> str:
     return table(("work per decision", "by", *PEER_GAMES.values()), rows)
 
 
-def _compared(columns: Sequence[str], size: int | None = None) -> str:
-    """Return the table of decisions per second and of the speed relative to compiled play."""
-
-    def cell(measured: dict[str, Any] | None) -> str:
-        if measured is None:
-            return ""
-        ratio = measured["compiled_to_this"]["median"]
-        share = f" (1 / {ratio:{'.2f' if ratio < 10 else ',.0f'}})"
-        return median_rate(measured) + ("" if measured["what"] == "compiled" else share)
-
-    rows = [
-        (PEER_GAMES[game], f"{n:,}", *(cell(rates.get(what)) for what in columns))
-        for (game, n), rates in _rates(columns, size).items()
-    ]
-    return table(("game", "games at once", *columns), rows)
-
-
 def peers() -> str:
     """Return the table of compiled loops and other libraries' games."""
     result = load("peers-connect_four")
@@ -310,13 +280,20 @@ def peers() -> str:
     dates = {load(path.stem)["facts"]["date"] for path in RESULTS.glob("peers-*.json")}
     days = " to ".join(sorted({min(dates), max(dates)}))
     machine = _machine(result["facts"] | {"date": days})
+    columns = "compiled", "Batch.step", "pgx", "EnvPool", "OpenSpiel, C++"
+    rows = [
+        (PEER_GAMES[game], f"{n:,}", *(_share(rates[what]) for what in columns))
+        for (game, n), rates in _rates(columns).items()
+    ]
     text = f"On {machine}, {versions}, one core, decisions per second:\n\n"
-    return text + _compared(("compiled", "Batch.step", "pgx", "EnvPool", "OpenSpiel, C++"))
+    return text + table(("game", "games at once", *columns), rows)
 
 
-def peers_in_python() -> str:
-    """Return the table of loops in Python over ours and other libraries' games."""
-    return _compared(("compiled", "env()", "OpenSpiel, Python", "PettingZoo"), 1)
+def _share(measured: dict[str, Any]) -> str:
+    """Return decisions per second, and the speed relative to compiled play."""
+    ratio = measured["compiled_to_this"]["median"]
+    share = f" (1 / {ratio:{'.2f' if ratio < 10 else ',.0f'}})"
+    return median_rate(measured) + ("" if measured["what"] == "compiled" else share)
 
 
 def peers_start() -> str:

@@ -123,7 +123,8 @@ def variants() -> str:
                 cells.append(
                     f"{result['mean_score']:.0f} points, {result['opponents_mean_score']:.0f} by greedy"
                 )
-        about = make(measured["game"]).title, measured["variant"], measured["network"]
+        network = measured["network"].replace("comes with the game", "pretrained")
+        about = make(measured["game"]).title, measured["variant"], network
         rows.append((*about, *cells, *[""] * (2 - len(cells))))
     return table(("game", "variant", "network", "against greedy", "against mcts:50"), rows)
 

@@ -1,8 +1,8 @@
 """Measure the strength gained by more search: `python -m docs.report.ladder [GAMES...]`.
 
 Agents play against their neighbours on a ladder: random and greedy play, searches with increasing numbers of simulations, the
-shipped network, and searches guided by it, for two players. The result files also have ratings, and each agent's time per move
-in a single game on one core, measured first. One search with the network gets the number of simulations that takes about the
+shipped network, and searches guided by it, for two players. The result files also have each agent's time per move in a
+single game on one core, measured first. One search with the network gets the number of simulations that takes about the
 time of `mcts:400`. Finished games are kept in `ladder-GAME.games.jsonl` next to the result file and not repeated; the file is
 deleted at the end.
 """
@@ -10,15 +10,13 @@ deleted at the end.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import tyro
 from garden_agents.evaluation.arena import round_robin
-from garden_agents.evaluation.ratings import rate_set
-from garden_agents.matches.meet import Result, table
+from garden_agents.matches.meet import table
 
 from benchmarks import common
 from garden_core import list_games, make
@@ -68,18 +66,8 @@ class Arguments:
     """folder for ladder-GAME.json"""
 
 
-def rated(names: list[str], results: list[Result]) -> dict[str, tuple[float, float]]:
-    """Return each agent's rating and its uncertainty, from the win rates."""
-    pairs: dict[tuple[str, ...], tuple[Sequence[float], float]] = {
-        (result.agent, result.opponent): ((result.win_rate, 1 - result.win_rate), result.games)
-        for result in results
-    }
-    ratings = rate_set(names, pairs, 2)
-    return {rating.agent: (rating.rating, rating.uncertainty) for rating in ratings}
-
-
 def ladder(name: str, arguments: Arguments) -> dict[str, Any]:
-    """Return times, results and ratings in a game."""
+    """Return times and results in a game."""
     game = make(name)
     times = common.seconds_a_move(game, AGENTS, arguments.moves)
     simulations = max(1, round(100 * times[EQUAL] / times["network-mcts:100"]))
@@ -91,8 +79,7 @@ def ladder(name: str, arguments: Arguments) -> dict[str, Any]:
     ]
     print(f"{name}\n{table(results)}", flush=True)
     rows = [dataclasses.asdict(result) for result in results]
-    ratings = rated(list(dict.fromkeys([*AGENTS, equal])), results)
-    return {"game": name, "seconds_a_move": times, "equal": equal, "results": rows, "ratings": ratings}
+    return {"game": name, "seconds_a_move": times, "equal": equal, "results": rows}
 
 
 def main(arguments: Arguments) -> None:
