@@ -232,15 +232,15 @@ def _baseline_runs() -> dict[tuple[int, str, bool, str], list[dict[str, Any]]]:
     return found
 
 
-def baselines(cell: Callable[[list[dict[str, Any]]], str] | None = None) -> str:
+def baselines() -> str:
     """Return the table of the benchmark's baselines: ratings over the seeds by number of decisions, method and task."""
-    found, cell = _baseline_runs(), cell or _spread
+    found = _baseline_runs()
     lines = [
         (
             short(decisions),
             method,
             "yes" if knowledge else "no",
-            *(cell(found.get((decisions, method, knowledge, name), [])) for name in tasks()),
+            *(_spread(found[decisions, method, knowledge, name]) for name in tasks()),
         )
         for decisions, method, knowledge in sorted({key[:3] for key in found})
     ]
@@ -249,7 +249,12 @@ def baselines(cell: Callable[[list[dict[str, Any]]], str] | None = None) -> str:
 
 def baselines_in_short() -> str:
     """Return the table of the benchmark's baselines with ratings and numbers of seeds alone."""
-    return baselines(_middle)
+    found = _baseline_runs()
+    lines = [
+        (short(key[0]), key[1], *(_middle(found[*key, name]) for name in tasks()))
+        for key in sorted({key[:3] for key in found})
+    ]
+    return table(("decisions", "method", *(f"`{name}`" for name in tasks())), lines)
 
 
 def _middle(runs: list[dict[str, Any]]) -> str:
