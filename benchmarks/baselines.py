@@ -72,7 +72,7 @@ class Run(NamedTuple):
 class Arguments:
     """Train and rate baselines."""
 
-    tasks: tuple[str, ...] = tuple(tasks())
+    tasks: tuple[str, ...] = tuple(name for name, task in tasks().items() if not task.card_sets)
     """tasks, such as cacti-2"""
     methods: tuple[str, ...] = METHODS
     """methods"""
@@ -237,7 +237,7 @@ def draw(path: Path, rows: Sequence[dict[str, Any]], task: str) -> None:
 def draw_tasks(path: Path, rows: Sequence[dict[str, Any]], method: str) -> None:
     """Draw the ratings of a method in all tasks over decisions, each with its longest runs."""
     with plot(path, 1, (7, 4)) as (axes,):
-        for number, task in enumerate(tasks()):
+        for number, task in enumerate(Arguments.tasks):
             of_method = [runs for (name, _), runs in by_method(rows, task).items() if name == method]
             if of_method:
                 _band(axes, of_method[-1], COLOURS[number], task)

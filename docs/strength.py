@@ -6,7 +6,7 @@ import itertools
 import json
 import re
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -235,26 +235,33 @@ def _baseline_runs() -> dict[tuple[int, str, bool, str], list[dict[str, Any]]]:
 def baselines() -> str:
     """Return the table of the benchmark's baselines: ratings over the seeds by number of decisions, method and task."""
     found = _baseline_runs()
+    names = _measured(found)
     lines = [
         (
             short(decisions),
             method,
             "yes" if knowledge else "no",
-            *(_spread(found[decisions, method, knowledge, name]) for name in tasks()),
+            *(_spread(found[decisions, method, knowledge, name]) for name in names),
         )
         for decisions, method, knowledge in sorted({key[:3] for key in found})
     ]
-    return table(("decisions", "method", "knowledge", *(f"`{name}`" for name in tasks())), lines)
+    return table(("decisions", "method", "knowledge", *(f"`{name}`" for name in names)), lines)
 
 
 def baselines_in_short() -> str:
     """Return the table of the benchmark's baselines with ratings and numbers of seeds alone."""
     found = _baseline_runs()
+    names = _measured(found)
     lines = [
-        (short(key[0]), key[1], *(_middle(found[*key, name]) for name in tasks()))
+        (short(key[0]), key[1], *(_middle(found[*key, name]) for name in names))
         for key in sorted({key[:3] for key in found})
     ]
-    return table(("decisions", "method", *(f"`{name}`" for name in tasks())), lines)
+    return table(("decisions", "method", *(f"`{name}`" for name in names)), lines)
+
+
+def _measured(found: Iterable[tuple[int, str, bool, str]]) -> list[str]:
+    """Return the tasks that have runs."""
+    return [name for name in tasks() if any(key[3] == name for key in found)]
 
 
 def _middle(runs: list[dict[str, Any]]) -> str:

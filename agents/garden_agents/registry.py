@@ -33,7 +33,7 @@ _PROGRAM = re.compile(
 )
 _SERVED = re.compile(r"openai:(?P<model>[^?]+)(?:\?.*)?", re.DOTALL)
 _JSON_STRING = re.compile(r'(?<==)("(?:[^"\\]|\\.)*")(?=&|$)')
-_MEMBER = re.compile(r"(?P<task>[a-z]\w*-\d{1,2}):(?P<network>[a-z]\w*)")
+_MEMBER = re.compile(r"(?P<task>[a-z]\w*-\w{1,20}):(?P<network>[a-z]\w*)")
 _SHARE = re.compile(r"(?P<agent>.+)~(?P<share>0(?:\.\d+)?|1)", re.DOTALL)
 _SEARCH = re.compile(r"(?:(?P<network>.+)-)?mcts:(?:(?P<count>\d+)|(?P<seconds>\d+(?:\.\d+)?)s)")
 

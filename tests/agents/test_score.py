@@ -10,11 +10,14 @@ import pytest
 from garden_agents import load_agent, score
 from garden_agents.evaluation.positions import NUMBER, actions_of, states_of
 from garden_agents.evaluation.ratings import Met, chances, rate_against
-from garden_agents.evaluation.score import opponents_of, placed
+from garden_agents.evaluation.score import Direct, opponents_of, placed
 from garden_agents.evaluation.score_command import Arguments, main
 from garden_agents.evaluation.tasks import Member, conditions, field_of, task_of, task_of_game, tasks
 from garden_agents.identity import identity_of
+from garden_agents.matches.pairs import Job, play_job
+from garden_agents.networks.variants import with_card_set
 from garden_agents.random_moves import WithRandomMoves
+from garden_agents.training.measures import measure_of
 from playing import dealt
 
 from garden_core import Batch, GreedyPolicy, RandomPolicy, make
@@ -81,7 +84,7 @@ def test_a_field_is_of_its_task(name):
     assert not [agent for agent in task.members if agent.startswith(("network", "ppo"))], (
         "shipped networks change"
     )
-    assert field.game == json.loads(json.dumps(conditions(task.make())))
+    assert field.game == json.loads(json.dumps(conditions(task.make(), task.card_sets)))
 
 
 @pytest.mark.parametrize("name", tasks())
@@ -103,9 +106,10 @@ def test_members_play_as_they_did_when_they_were_rated(name):
             assert np.mean(did == np.array(member.actions)) >= 0.98, member.agent
 
 
-def test_a_score_is_the_same_again_interrupted_and_in_two_processes(tmp_path):
-    whole = score("greedy~0.1", "cacti-2", games=300, seed=3)
-    assert whole == score("greedy~0.1", "cacti-2", games=300, seed=3)
+@pytest.mark.parametrize("task", ["cacti-2", "cacti-unseen"])
+def test_a_score_is_the_same_again_interrupted_and_in_two_processes(task, tmp_path):
+    whole = score("greedy~0.1", task, games=300, seed=3)
+    assert whole == score("greedy~0.1", task, games=300, seed=3)
 
     kept = tmp_path / "games"
 
@@ -114,9 +118,29 @@ def test_a_score_is_the_same_again_interrupted_and_in_two_processes(tmp_path):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        score("greedy~0.1", "cacti-2", games=300, seed=3, keep=kept, on_finished=stop)
-    assert score("greedy~0.1", "cacti-2", games=300, seed=3, keep=kept, processes=2) == whole
-    assert score("greedy~0.1", "cacti-2", games=300, seed=4) != whole
+        score("greedy~0.1", task, games=300, seed=3, keep=kept, on_finished=stop)
+    assert score("greedy~0.1", task, games=300, seed=3, keep=kept, processes=2) == whole
+    assert score("greedy~0.1", task, games=300, seed=4) != whole
+
+
+def test_games_with_unseen_cards_have_other_cards_in_each_part():
+    """Five deals of a job have the same cards; agents with names and policies play the same games."""
+    game, job, cards = make("cacti", cards_shown="values"), Job(("greedy", "mcts:5"), 1, 30), range(7, 10)
+    played = play_job(game, job, 5, cards=cards)
+    for i, seed in enumerate((9, 7, 8)):  # block 1 begins with part 5
+        part = play_job(with_card_set(game, seed), Job(job.agents, 5 + i, 10), 5)
+        assert played.scores[10 * i : 10 * i + 10] == part.scores
+    direct = Direct(game, load_agent("greedy", game), 5, cards=cards)
+    assert [*direct.play([job], 1)] == [job]
+    assert len({*map(str, direct.done[job].scores)}) > 10
+
+
+def test_a_training_with_generated_cards_is_rated_with_unseen_ones():
+    game = make("cacti", cards_shown="values", reward="margin")
+    for variants in ([game], [with_card_set(game, seed) for seed in range(2)]):
+        measure = measure_of(variants, 40, 0, (), 1)
+        assert measure.field.task == "cacti-unseen"
+    assert task_of_game(make("cacti", cards_shown="values", memory="history")) is None
 
 
 def test_a_member_is_scored_as_if_it_were_unknown():

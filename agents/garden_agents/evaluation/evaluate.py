@@ -107,7 +107,7 @@ def main(arguments: Arguments) -> dict[str, Any]:
     """
     a = arguments
     check(a.games, 1, seed=a.seed)
-    games = {name: _game_in(name, a.private_cards) for name in a.task or tasks()}
+    games = {name: _game_in(name, a.private_cards) for name in a.task or _packaged()}
     given, takes_transcript = _agent_arguments(a)
     if a.dry_run:
         return _dry_run(a, games, given)
@@ -116,9 +116,18 @@ def main(arguments: Arguments) -> dict[str, Any]:
         return _evaluated(a, games, given, takes_transcript)
 
 
+def _packaged() -> list[str]:
+    """Return the tasks whose games have the packaged cards."""
+    return [name for name, task in tasks().items() if not task.card_sets]
+
+
 def _game_in(name: str, private_cards: int | None) -> Game:
     """Return the game of a task, with other cards on request (`garden_agents.text.private_data`)."""
     task = task_of(name)
+    if task.card_sets:
+        raise ValueError(
+            f"{name} has many card sets, which garden score plays; here, choose {', '.join(_packaged())} with --private-cards"
+        )
     game = task.make()
     if private_cards is None:
         return game
