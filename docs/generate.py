@@ -185,7 +185,7 @@ def commands() -> str:
         rows = [row for row in listed if row not in explained]
         shared = [option for option, text in listed if (option, text) in explained]
         explained |= {*listed}
-        summary = arguments.__doc__.strip().split("\n")[0]
+        summary = " ".join(arguments.__doc__.split())
         if shared:
             summary += f" Options explained above: {', '.join(shared)}."
         sections.append(f"## `garden {name}`\n\n{summary}\n\n{table(('option', 'meaning'), rows)}")
