@@ -54,7 +54,10 @@ PARTS = (
         "≥ 0",
     ),
     Part(
-        "further columns", FURTHER * SPACES * OF_SPACE, "spaces of the columns after the next: amounts", "≥ 0"
+        "further columns",
+        FURTHER * SPACES * OF_SPACE,
+        "spaces of the columns that still come after the next, in order: amounts",
+        "≥ 0",
     ),
     Part(
         "further prizes",

@@ -37,7 +37,7 @@ def units(game):
     task, node = [4, 4, 4, 4, 16], [4, 4, *[1] * 4, *[2] * 5, 4]
     divisors = {
         "each track": [*node, *[*node, 1, 1, 1, 4, 4] * 10],
-        "after the next": [*node, 2, 2, 2, 4],
+        "still come after": [*node, 2, 2, 2, 4],
         "second one left": [12],
         "by kind of Garden card": [*node, 2, 2, 2, 4],
         "points of": [16],

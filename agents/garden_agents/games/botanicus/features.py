@@ -124,9 +124,8 @@ def features(game: Game) -> Features:
         num = len(_VALUE_UNITS) + NUM_SCORES + TRACK_SIZE + SPACES * _SPACE_FEATURES
         return Features(num, fill_values, np.zeros_like(params))
     params["num_players"] = params["max_decisions"] = 0
-    entries = len(_UNITS) - MAX_PLAYERS * LEVELS * int(
-        (params[0]["bed"] == 0).sum()
-    )  # but plants without a bed
+    no_beds = int((params[0]["bed"] == 0).sum())
+    entries = len(_UNITS) - MAX_PLAYERS * LEVELS * no_beds
     return Features(entries + NUM_SCORES, fill_features, params)
 
 
