@@ -191,6 +191,19 @@ def test_more_agents_and_games_reuse_finished_jobs(tmp_path, played):
     assert played == [(("random", "greedy"), 1, 50)]
 
 
+def test_files_of_several_machines_are_joined(tmp_path, played):
+    names, joined, kept = ("greedy~0.5", "random", "greedy"), tmp_path / "0.json", []
+    for i in range(2):
+        compare(tmp_path / f"{i}.json", *names[i : i + 2], games=10)
+        kept += (tmp_path / f"{i}.games.jsonl").read_text("utf-8").splitlines(True)[i:]
+    (tmp_path / "0.games.jsonl").write_text("".join(kept), "utf-8")
+    played.clear()
+    compare(joined, *names, games=10)
+    assert [job.agents for job in played] == [names[::2]]
+    compare(tmp_path / "whole.json", *names, games=10)
+    assert joined.read_bytes() == (tmp_path / "whole.json").read_bytes()
+
+
 def test_games_of_another_arena_are_refused(tmp_path):
     output, kept = tmp_path / "arena.json", tmp_path / "arena.games.jsonl"
     names = ("random", "own_agents:last_legal")

@@ -107,7 +107,7 @@ def test_a_missing_client_is_named_in_one_line(endpoint, monkeypatch):
 @pytest.mark.parametrize(
     ("command", "module", "message"),
     [
-        ("arena", "ray.rllib", r"needs the package 'ray': pip install '\.\[ray\]'"),
+        ("arena", "onnx.helper", r"needs the package 'onnx': pip install '\.\[onnx\]'"),
         ("arena", "tqdm", r"pip install '\.\[play\]'"),
         ("train", "tqdm", r"pip install '\.\[train\]'"),
         ("play", "markdown_it", r"pip install '\.\[web\]'"),

@@ -25,7 +25,7 @@ FLOORS = {
         "batch recorded interfaces warm_up testing"
     ),
     "garden_agents": (
-        "command_help errors progress untrusted games networks search programs random_moves cluster text registry identity plots "
+        "command_help errors progress untrusted games networks search programs random_moves text registry identity plots "
         "matches evaluation wasm play report training commands"
     ),
 }

@@ -92,7 +92,6 @@ def round_robin(
     processes: int = 1,
     keep: Path | None = None,
     allow_other_options: bool = False,
-    ray: str | None = None,
     unchanged: Collection[str] = (),
 ) -> tuple[list[Result], list[Rating]]:
     """Play a round robin; return the results of each pair, and the ratings.
@@ -109,7 +108,6 @@ def round_robin(
         keep: file of finished jobs, which are not repeated, except jobs of agents that can change unseen
             (`garden_agents.identity`); standard error lists them. None for no file.
         allow_other_options: accept networks that were trained with other options or data.
-        ray: address of a Ray cluster, or "local"; processes of this machine if None.
         unchanged: agents that can change unseen but have not changed: their finished jobs are not repeated.
 
     Raises:
@@ -120,7 +118,7 @@ def round_robin(
     check(games, processes)
     jobs = jobs_of(names, game.num_players, games)
     played = Games(game, names, seed, keep, allow_other_options, unchanged)
-    return evaluated(names, _played(played, jobs, processes, ray))
+    return evaluated(names, _played(played, jobs, processes))
 
 
 def mixed_round(
@@ -128,7 +126,6 @@ def mixed_round(
     names: Sequence[str],
     games: int = 600,
     processes: int = 1,
-    ray: str | None = None,
     **settings: Any,
 ) -> tuple[list[MixedResult], list[Rating]]:
     """Play mixed games of all groups (`garden_agents.matches.mixed.groups_of`); return each agent's results, and the ratings.
@@ -137,7 +134,7 @@ def mixed_round(
         game: the game with its options.
         names: names of the agents, at least as many as players.
         games: games of each group, rounded up to a multiple of the number of players.
-        processes, ray: see `round_robin`.
+        processes: see `round_robin`.
         settings: `seed`, `keep`, `allow_other_options` and `unchanged`, see `round_robin`.
 
     Raises:
@@ -147,15 +144,15 @@ def mixed_round(
     check_mixed(game, len(names))
     played = Games(game, names, **settings)
     jobs = mixed_jobs(names, game.num_players, games)
-    return evaluated_mixed(names, _played(played, jobs, processes, ray))
+    return evaluated_mixed(names, _played(played, jobs, processes))
 
 
-def _played(played: Games, jobs: Sequence[Job], processes: int, ray: str | None) -> dict[Job, JobResults]:
+def _played(played: Games, jobs: Sequence[Job], processes: int) -> dict[Job, JobResults]:
     """Play the jobs that are missing, with a progress bar; return all."""
     total = sum(job.games for job in jobs)
     kept = sum(job.games for job in jobs if job in played.done)
     with progress_bar(total=total, initial=kept, unit="game") as bar:
-        for job in played.play(jobs, processes, ray):
+        for job in played.play(jobs, processes):
             bar.update(job.games)
     return {job: played.done[job] for job in jobs}
 
@@ -256,7 +253,7 @@ def main(arguments: Arguments) -> list[Result] | list[MixedResult]:
         settings = {"seed": a.seed, "keep": a.keep, "allow_other_options": a.allow_other_options}
         play: Any = mixed_round if a.mixed else round_robin
         results, ratings = play(
-            game, a.agents, a.games, processes=a.processes, ray=a.ray, unchanged=a.unchanged, **settings
+            game, a.agents, a.games, processes=a.processes, unchanged=a.unchanged, **settings
         )
     pretrained = {
         name: load_agent(name, game, allow_other_options=a.allow_other_options)

@@ -36,7 +36,6 @@ def compare(
     test: SequentialTest,
     games: int = GAMES,
     processes: int = 1,
-    ray: str | None = None,
     on_look: Callable[[Look], object] | None = None,
     minutes: float = math.inf,
 ) -> Result:
@@ -50,7 +49,7 @@ def compare(
         pair: names of the two agents.
         test: a new test, which afterwards has the decision.
         games: largest number of games, rounded up to whole blocks.
-        processes, ray: see `pairs.finished_jobs`.
+        processes: number of processes.
         on_look: called with what is known after each block.
         minutes: after this time, no further block is added, so that the number of games depends on the machine's speed.
 
@@ -63,7 +62,7 @@ def compare(
         raise ValueError(f"minutes must be more than 0, not {short(minutes)}")
     end = time.monotonic() + 60 * minutes
     jobs = _jobs(pair, played, games)
-    with contextlib.closing(played.play(jobs, processes, ray)) as finished:
+    with contextlib.closing(played.play(jobs, processes)) as finished:
         for job in jobs:
             while job not in played.done:
                 next(finished)
@@ -196,7 +195,7 @@ def main(arguments: Arguments) -> SequentialTest:
 
             stopped = False
             try:
-                compare(played, pair, test, a.games, a.processes, a.ray, show, a.minutes)
+                compare(played, pair, test, a.games, a.processes, show, a.minutes)
             except KeyboardInterrupt:
                 stopped = True
                 if not test.looks:

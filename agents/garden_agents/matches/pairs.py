@@ -1,4 +1,4 @@
-"""Games between agents, in jobs that run on processes or a cluster and are kept in a file."""
+"""Games between agents, in jobs that run on processes and are kept in a file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from typing import Annotated, Any, NamedTuple
 import msgspec
 import numpy as np
 
-from garden_agents.cluster import connected
 from garden_agents.errors import one_line_errors
 from garden_agents.identity import Identity, identity_of
 from garden_agents.matches.jobs import GameArguments, blocks, differences, digest_of, finished
@@ -33,7 +32,6 @@ from garden_core.files.disk import Lock, read_regular, write_json
 from garden_core.game import Game
 
 BLOCK = 50  # games in a job, rounded up to a multiple of the number of players
-RETRIES = 5  # of a job on a Ray cluster whose worker died
 KEPT_LIMIT = 500_000_000  # largest file of finished jobs, bytes
 DEALS = "one for all seats"  # how lineups share deals, in files of games
 PICTURES = (".png", ".svg", ".pdf")
@@ -247,35 +245,13 @@ def finished_jobs(
     seed: int,
     processes: int,
     allow_other_options: bool = False,
-    address: str | None = None,
     **how: Any,
 ) -> Generator[tuple[Job, JobResults], None, None]:
     """Yield each job with its results when it is finished; `how` are arguments of `play_job`. Closing the generator stops the
     processes.
-
-    With `address` the jobs run on a Ray cluster; a job whose worker died is repeated.
     """
-    if address is None:
-        play_one = functools.partial(
-            play_job, game, seed=seed, allow_other_options=allow_other_options, **how
-        )
-        yield from finished(play_one, jobs, processes, lambda job: " against ".join(job.agents))
-        return
-    with connected(address):
-        import ray
-
-        remote = ray.remote(num_cpus=1, max_retries=RETRIES)(play_job)
-        running = {remote.remote(game, job, seed, allow_other_options, **how): job for job in jobs}
-        try:
-            while running:
-                (done, *_), _ = ray.wait(list(running), num_returns=1)
-                played = ray.get(done)
-                yield running.pop(done), played
-        except ray.exceptions.RayTaskError as error:
-            raise error.cause from None
-        finally:
-            for reference in running:
-                ray.cancel(reference, force=True)
+    play_one = functools.partial(play_job, game, seed=seed, allow_other_options=allow_other_options, **how)
+    return finished(play_one, jobs, processes, lambda job: " against ".join(job.agents))
 
 
 class Games:
@@ -329,9 +305,7 @@ class Games:
         )
         self.done = {} if keep is None else _kept(keep, game, seed, self.agents, unchanged, games)
 
-    def play(
-        self, jobs: Sequence[Job], processes: int = 1, ray: str | None = None
-    ) -> Generator[Job, None, None]:
+    def play(self, jobs: Sequence[Job], processes: int = 1) -> Generator[Job, None, None]:
         """Play the jobs that are missing in `done`; yield each when it is finished and kept. See `finished_jobs`.
 
         Raises:
@@ -339,7 +313,7 @@ class Games:
         """
         missing = [job for job in jobs if job not in self.done]
         played_jobs = finished_jobs(
-            self.game, missing, self.seed, processes, self.allow_other_options, ray, **self.how
+            self.game, missing, self.seed, processes, self.allow_other_options, **self.how
         )
         with (
             open(self.keep or os.devnull, "a", encoding="utf-8") as file,
@@ -460,8 +434,6 @@ class PairArguments(GameArguments):
     """file for a plot of the results, .png, .svg or .pdf; next to --output if not given"""
     unchanged: tuple[str, ...] = ()
     """agents that can change unseen, such as programs, but have not changed: their finished jobs are kept"""
-    ray: str | None = None
-    """address of a Ray cluster, or "local"; by default --processes is used; the results are the same"""
 
     @property
     def keep(self) -> Path | None:
