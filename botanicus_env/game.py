@@ -231,7 +231,7 @@ class Botanicus(Game):
                 "≥ 0",
             ),
             Part("number of players", 1, "number of players", "2 … 4"),
-            *(shown.PARTS if self.option_values["cards_shown"] == "values" else ()),
+            *(shown.parts() if self.option_values["cards_shown"] == "values" else ()),
         )
 
     @property

@@ -45,33 +45,35 @@ TRACK_SIZE = OF_NODE + STEPS * STEP_SIZE
 FURTHER = BOARD_COLUMNS - 2  # columns after the next one
 PRIZES_TO_COME = MAX_PRIZES - 1  # of a stack, below the top one
 
-PARTS = (
-    Part(
-        "tracks ahead",
-        len(TRACKS) * TRACK_SIZE,
-        f"each track from the observer's piece: amounts of its node; for 1 to {STEPS} steps ahead {_PLACES} nodes each: "
-        "amounts, end, ways that begin with the upper and with the lower edge, coins for each",
-        "≥ 0",
-    ),
-    Part(
-        "further columns",
-        FURTHER * SPACES * OF_SPACE,
-        "spaces of the columns that still come after the next, in order: amounts",
-        "≥ 0",
-    ),
-    Part(
-        "further prizes",
-        len(PRIZES) * PRIZES_TO_COME,
-        "prizes by stack: the second one left, the third, …",
-        "≥ 0",
-    ),
-    Part("card kinds", MAX_CARD_KINDS * (OF_CARD + 1), "by kind of Garden card: amounts, copies", "≥ 0"),
-    Part("column points", LEVELS, "points of a full column, by its highest level", "≥ 0"),
-    Part("animal points", MAX_ANIMALS, "points of the first, second, … animal", "≥ 0"),
-    Part("basic tasks", ROWS * (LEVELS + 1), "basic task by row: plants by level, points", "≥ 0"),
-    Part("places of beds", BEDS, "where there is a bed"),
-)
-"""The parts that follow those of the default."""
+
+def parts() -> tuple[Part, ...]:
+    """Return the parts that follow those of the default, in order."""
+    return (
+        Part(
+            "tracks ahead",
+            len(TRACKS) * TRACK_SIZE,
+            f"each track from the observer's piece: amounts of its node; for 1 to {STEPS} steps ahead {_PLACES} nodes each: "
+            "amounts, end, ways that begin with the upper and with the lower edge, coins for each",
+            "≥ 0",
+        ),
+        Part(
+            "further columns",
+            FURTHER * SPACES * OF_SPACE,
+            "spaces of the columns that still come after the next, in order: amounts",
+            "≥ 0",
+        ),
+        Part(
+            "further prizes",
+            len(PRIZES) * PRIZES_TO_COME,
+            "prizes by stack: the second one left, the third, …",
+            "≥ 0",
+        ),
+        Part("card kinds", MAX_CARD_KINDS * (OF_CARD + 1), "by kind of Garden card: amounts, copies", "≥ 0"),
+        Part("column points", LEVELS, "points of a full column, by its highest level", "≥ 0"),
+        Part("animal points", MAX_ANIMALS, "points of the first, second, … animal", "≥ 0"),
+        Part("basic tasks", ROWS * (LEVELS + 1), "basic task by row: plants by level, points", "≥ 0"),
+        Part("places of beds", BEDS, "where there is a bed"),
+    )
 
 
 @compiled

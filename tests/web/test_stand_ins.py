@@ -172,7 +172,7 @@ def test_the_page_without_a_server_writes_the_same_replays(tmp_path):
         ("cacti", {}),
         ("cacti", {"memory": "history", "cards_shown": "values"}),
         ("botanicus", {}),
-        ("botanicus", {"num_players": 4}),
+        ("botanicus", {"num_players": 4, "cards_shown": "values"}),
     ],
 )
 def test_positions_are_shown_the_same(name, options, tmp_path):
