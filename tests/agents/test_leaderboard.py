@@ -252,7 +252,7 @@ def results(games, *members):
         ({"rating": 3000.0}, "by its results, it must say mcts:5 in cacti-2, version 1: rating "),
         ({"rating": float("nan")}, "by its results, it must say"),
         ({"against": []}, "by its results, it must say"),
-        ({"more": 1}, "it is not as garden score wrote it"),
+        ({"private_cards": 1}, "it is not as garden score wrote it"),
         ({"agent": "greedy"}, "its opponents are not the field of cacti-2: score the agent again"),
         (results([LONG], "me"), "its opponents are not the field of cacti-2: score the agent again"),
         (results([]), "the results are not those of a score"),
@@ -268,6 +268,11 @@ def test_wrong_scores_are_refused(board, changes, message):
     change(**changes)
     assert fails(*REPLAY).startswith(f"{SCORE}: {message}")
     assert README.read_text("utf-8") == PAGE
+
+
+def test_the_score_of_a_model_has_its_answers_and_settings(board):
+    change(counts={}, text_agent={})
+    assert len(rows()) == 1
 
 
 def test_entries_have_two_files_in_the_folder_of_a_task(board):

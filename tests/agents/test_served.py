@@ -1,4 +1,4 @@
-"""Language models behind a server, and what `garden evaluate` says of them."""
+"""Language models behind a server, and what `garden score` says of them."""
 
 import dataclasses
 import json
@@ -6,7 +6,8 @@ import sys
 
 import pytest
 from garden_agents import commands, load_agent
-from garden_agents.evaluation import evaluate, score_command
+from garden_agents.evaluation import score_command
+from garden_agents.evaluation.tasks import tasks
 from garden_agents.identity import identity_of
 from garden_agents.text import served
 from playing import dealt
@@ -25,15 +26,18 @@ def endpoint(monkeypatch):
 
 
 @pytest.fixture
-def evaluated(endpoint, tmp_path):
-    usual = evaluate.Arguments(
-        "openai:org/model:free?temperature=0.5&max_tokens=9",
-        ("cacti-2",),
-        games=16,
-        output=tmp_path / "out",
-        base_url=endpoint.url,
+def scored(endpoint, tmp_path):
+    """Score a served model, with other arguments on request; return the files of results."""
+    folder = tmp_path / "out"
+    usual = score_command.Arguments(
+        "openai:m?temperature=0.5&max_tokens=9", ("cacti-2",), 16, output=folder, base_url=endpoint.url
     )
-    return lambda **others: evaluate.main(dataclasses.replace(usual, **others))
+
+    def score(**others):
+        score_command.main(dataclasses.replace(usual, **others))
+        return [json.loads(path.read_text("utf-8")) for path in folder.glob("*.json")]
+
+    return score
 
 
 def test_a_served_model_is_an_agent(endpoint, monkeypatch):
@@ -99,7 +103,7 @@ def test_a_missing_client_is_named_in_one_line(endpoint, monkeypatch):
     with pytest.raises(
         SystemExit, match=r"needs the package 'openai': pip install '\.\[llm\]' in a checkout"
     ):
-        commands.main(["evaluate", "openai:m", "--base-url", endpoint.url, "--dry-run"])
+        commands.main(["score", "openai:m", "--task", "cacti-2", "--base-url", endpoint.url])
     with pytest.raises(ModuleNotFoundError, match=r"openai:m needs the package openai: .*\.\[llm\]"):
         load_agent("openai:m", make("cacti"))
 
@@ -123,26 +127,15 @@ def test_only_packages_of_extras_are_named_as_such(command, module, message, mon
         commands.main([command])
 
 
-def test_evaluate_asks_the_server(evaluated, endpoint, tmp_path, capsys):
-    evaluation = evaluated()
-    said = capsys.readouterr()
-    assert said.err.startswith(f"asking org/model:free at {endpoint.url}/: 16 games of cacti-2, about ")
-    assert evaluation["text_agent"]["model"]["max_completion_tokens"] == 9
-    counts = evaluation["tasks"]["cacti-2"]["counts"]
-    assert counts["legal_at_once"] == counts["decisions"] == len(endpoint.requests)
-    assert "truncated" in said.out
-    evaluated()  # from the transcript
-    assert counts["decisions"] == len(endpoint.requests)
-    page = (tmp_path / "out" / "evaluation.md").read_text("utf-8")
-    assert f" | {counts['decisions']} | 100.0% | " in page
-    assert ".0 |" not in page.split("Ratings are")[0].replace("100.0", "")
-
-
-def test_score_says_whom_it_asks_and_how_much(endpoint, tmp_path, capsys):
-    where = f"openai:m?base_url={endpoint.url}"
-    (found,) = score_command.main(score_command.Arguments(where, ("cacti-2",), processes=1, output=tmp_path))
+def test_score_says_whom_it_asks_and_how_much(scored, endpoint, capsys):
+    (found,) = scored(games=None)
     assert capsys.readouterr().err.startswith(f"asking m at {endpoint.url}/: 40 games of cacti-2, about ")
-    assert found.games == 40
+    assert found["games"] == 40
+    assert found["text_agent"]["model"]["max_completion_tokens"] == 9
+    counts = found["counts"]
+    assert counts["legal_at_once"] == counts["decisions"] == len(endpoint.requests)
+    scored(games=None)  # from the transcript
+    assert counts["decisions"] == len(endpoint.requests)
 
 
 def test_a_reply_without_a_message_is_a_failure(endpoint):
@@ -153,48 +146,37 @@ def test_a_reply_without_a_message_is_a_failure(endpoint):
         agent(batch, batch.all_rows)
 
 
-def test_a_server_that_fails_stops_an_evaluation_and_the_same_command_continues(
-    evaluated, endpoint, tmp_path
-):
+def test_a_server_that_fails_stops_a_score_and_the_same_command_continues(scored, endpoint):
     endpoint.fails_after = 5
-    with pytest.raises(
-        SystemExit, match=f"{endpoint.url}/: .*in the transcript: .*the same command continues"
-    ):
-        evaluated(agent="openai:m?limit=1")
-    assert not (tmp_path / "out" / "evaluation.json").exists()
+    with pytest.raises(SystemExit, match=f"{endpoint.url}/: "):
+        scored(agent="openai:m?limit=1")
     endpoint.fails_after = None
-    evaluation = evaluated(agent="openai:m?limit=1")
-    counts = evaluation["tasks"]["cacti-2"]["counts"]
-    assert counts["answers"] == counts["legal_at_once"] == len(endpoint.requests) - 1
+    (found,) = scored(agent="openai:m?limit=1")
+    assert found["counts"]["answers"] == found["counts"]["legal_at_once"] == len(endpoint.requests) - 1
 
 
-def test_a_dry_run_sends_nothing(evaluated, endpoint, tmp_path, capsys):
-    costs = evaluated(dry_run=True, games=40, base_url=None)
-    prompts, tokens = costs["cacti-2"]
-    assert 200 < prompts < 1000
-    assert 500 < tokens / prompts < 3000
-    assert "| cacti-2 | 40 |" in capsys.readouterr().out
+def test_a_dry_run_sends_nothing(scored, endpoint, tmp_path, capsys):
+    assert scored(dry_run=True, task=(), base_url=None) == []
+    said = capsys.readouterr().err.splitlines()
+    assert len(said) == len(tasks())
+    assert said[0].startswith("asking m at https://api.openai.com/v1/: ")
     assert not endpoint.requests
     assert not (tmp_path / "out").exists()
     with pytest.raises(SystemExit, match="--dry-run is for language models, not greedy"):
-        evaluated(agent="greedy", base_url=None, dry_run=True)
+        scored(agent="greedy", base_url=None, dry_run=True)
 
 
-def test_private_cards_stand_in_the_settings(evaluated, endpoint, tmp_path):
-    evaluation = evaluated(private_cards=3, disguise=2)
-    assert (evaluation["private_cards"], evaluation["disguise"]) == (3, 2)
+def test_a_model_is_scored_with_private_cards(scored, endpoint, capsys):
+    (found,) = scored(private_cards=3, disguise=2)
+    assert (found["task"], found["private_cards"], found["disguise"]) == ("cacti-2", 3, 2)
     assert "This game has its own cards" in json.dumps(endpoint.requests[0])
-    settings = json.loads((tmp_path / "out" / "settings.json").read_text("utf-8"))
-    assert settings["tasks"]["cacti-2"]["game"]["data"] != make("cacti").tables_digest
-    assert "other cards with seed 3" in (tmp_path / "out" / "evaluation.md").read_text("utf-8")
-    with pytest.raises(SystemExit, match="private_cards is 3, not None"):
-        evaluated(disguise=2)
+    assert "ratings are those with the packaged cards" in capsys.readouterr().out
     with pytest.raises(SystemExit, match="mars has no cards for --private-cards"):
-        evaluated(private_cards=3, task=("mars-2",), output=tmp_path / "mars")
+        scored(private_cards=3, task=("mars-2",))
 
 
-def test_an_address_is_for_served_models(evaluated):
+def test_an_address_is_for_served_models(scored):
     with pytest.raises(
         SystemExit, match="--base-url cannot be passed to greedy, which takes no argument base_url"
     ):
-        evaluated(agent="greedy")
+        scored(agent="greedy")

@@ -9,14 +9,10 @@ import sys
 import threading
 import time
 
-import msgspec
 import numpy as np
 import pytest
-from garden_agents import load_agent, meet, score
-from garden_agents.evaluation import evaluate
-from garden_agents.evaluation.score import seed_of
-from garden_agents.evaluation.tasks import field_of, task_of
-from garden_agents.identity import Identity
+from garden_agents import load_agent, meet
+from garden_agents.evaluation import score_command
 from garden_agents.matches import record
 from garden_agents.matches.meet import alone, play
 from garden_agents.play.match import Match
@@ -38,7 +34,6 @@ from playing import dealt
 
 from cacti_env.cards import PACKAGED
 from garden_core import GreedyPolicy, RandomPolicy, Replay, list_games, make
-from garden_core.files.disk import Lock
 from garden_core.jit import kernels
 from garden_core.presentation import Presentation
 
@@ -548,125 +543,47 @@ def test_margins_are_rewards_of_a_session():
     assert session.rewards[1] * session.game.reward_divisor == pytest.approx(scores[1] - scores[0], abs=1e-3)
 
 
-# --- evaluation ---
+# --- scores ---
 
 
 @pytest.fixture
-def evaluated(tmp_path, monkeypatch):
-    """Evaluate an agent with two games against each member of a field, with other arguments on request."""
+def scored(tmp_path, monkeypatch):
+    """Score an agent with two games against each member of a field, with other arguments on request."""
     monkeypatch.setitem(sys.modules, "scripted", sys.modules[__name__])
-    usual = evaluate.Arguments("scripted:models", ("cacti-2",), games=16, output=tmp_path / "out")
-    return lambda **others: evaluate.main(dataclasses.replace(usual, **others))
+    usual = score_command.Arguments("scripted:models", ("cacti-2",), 16, processes=1, output=tmp_path)
+    return lambda **others: score_command.main(dataclasses.replace(usual, **others))
 
 
-def test_evaluate_writes_results_and_continues(tmp_path, evaluated, monkeypatch, capsys):
-    folder = tmp_path / "out"
-    evaluation = evaluated(disguise=3)
-    assert json.loads((folder / "evaluation.json").read_text("utf-8")) == json.loads(json.dumps(evaluation))
-    results = evaluation["tasks"]["cacti-2"]
-    assert results["counts"]["legal_at_once"] == results["counts"]["decisions"] > 50
-    assert results["games"] == sum(each["games"] for each in results["against"]) == 16
-    page = (folder / "evaluation.md").read_text("utf-8")
-    assert "| cacti-2 |" in page
-    assert "100.0%" in page
-    assert capsys.readouterr().out == page
+def test_a_score_of_a_model_counts_its_answers_and_continues(tmp_path, scored, monkeypatch, capsys):
+    (found,) = scored(disguise=3)
+    stem = tmp_path / "cacti-2-scripted-models-disguise-3"
+    content = json.loads(stem.with_suffix(".json").read_text("utf-8"))
+    counts = content["counts"]
+    assert counts["legal_at_once"] == counts["decisions"] > 50
+    assert (content["games"], content["disguise"], content["text_agent"]["disguise"]) == (16, 3, 3)
+    said = f"{counts['decisions']} decisions: 100.0% legal at once, 0.0% without a legal answer; answers: 0 illegal, "
+    assert said in capsys.readouterr().out
     monkeypatch.setattr(f"{__name__}.plain", rambling)  # all answers are in the transcript
-    assert evaluated(disguise=3)["tasks"] == evaluation["tasks"]
-    lines = read(folder / "transcript-cacti-2.jsonl")
-    assert len(lines) == results["counts"]["answers"]
+    assert scored(disguise=3) == [found]
+    lines = read(stem.with_suffix(".transcript.jsonl"))
+    assert len(lines) == counts["answers"]
     assert not any("barrel" in message["content"] for line in lines for message in line.messages)
-
-
-def test_an_evaluation_is_a_score(evaluated):
-    results = evaluated(agent="greedy~0.1", games=100)["tasks"]["cacti-2"]
-    policy = load_agent("greedy~0.1", make("cacti"), seed_of(field_of("cacti-2"), 0))
-    found = score(policy, "cacti-2", games=100, precision=0)
-    assert found.agent == "policy"
-    assert (results["rating"], results["interval"]) == (found.rating, [*found.interval])
-    assert results["results"] == found.results
-
-
-def test_forfeits_are_counted(evaluated, tmp_path):
-    results = evaluated(agent="own_agents:quitting_all")["tasks"]["cacti-2"]
-    assert [each["forfeits"] for each in results["against"]] == [2] * 8
-    assert results["interval"][0] is None
-    assert "| cacti-2 | below " in (tmp_path / "out" / "evaluation.md").read_text("utf-8")
-
-
-def test_two_evaluations_at_once_do_not_share_a_folder(evaluated, tmp_path):
-    (tmp_path / "shared").mkdir()
-    lock = Lock(tmp_path / "shared")
-    with pytest.raises(SystemExit, match="is in use by another process"):
-        evaluated(agent="random", output=tmp_path / "shared")
-    lock.close()
-    assert not list((tmp_path / "shared").iterdir())
-
-
-def test_evaluate_adds_other_tasks_to_a_folder(evaluated, capsys):
-    agent = "own_agents:guiding?last=true-mcts:2"  # which knows no transcript
-    first = json.loads(json.dumps(evaluated(agent=agent, task=("mars-2",))))["tasks"]
-    both = evaluated(agent=agent)["tasks"]
-    assert [*both] == ["cacti-2", "mars-2"]
-    assert both["mars-2"] == first["mars-2"]
-    assert "can change unseen, as its policy has no attribute `digest`" in capsys.readouterr().err
-
-
-def test_evaluate_refuses_a_folder_of_other_results(evaluated, tmp_path, monkeypatch):
-    evaluated()
-    before = {path: path.read_bytes() for path in (tmp_path / "out").iterdir()}
-
-    def refused(message, **others):
-        with pytest.raises(SystemExit, match=f"has another evaluation.*{message}.*choose another --output"):
-            evaluated(**others)
-        assert {path: path.read_bytes() for path in (tmp_path / "out").iterdir()} == before
-
-    refused("games is 16, not 18", games=18)
-    refused("seed is 0, not 1", seed=1)
-    refused("disguise is None, not 1", disguise=1)
-    refused(
-        "agent is 'scripted:models', not 'scripted:models.mode=form'; text_agent.mode is 'legal', not 'form'",
-        agent="scripted:models?mode=form",
-    )
-    monkeypatch.setattr(f"{__name__}.SERVER", "http://b")
-    refused("text_agent.model.server is 'http://a', not 'http://b'")
-    monkeypatch.setattr(f"{__name__}.SERVER", "http://a")
-    with monkeypatch.context() as patch:
-        patch.setattr(evaluate, "identity_of", lambda *_: Identity("of other code", ""))
-        refused(r"tasks\.cacti-2\.agent is '\?[0-9a-f]{16}', not 'of other code'")
-    newer = msgspec.structs.replace(task_of("cacti-2"), version=2)
-    monkeypatch.setattr(evaluate, "task_of", lambda name: newer)
-    refused("tasks.cacti-2.version is 1, not 2")
-
-
-def test_evaluate_refuses_damaged_files_and_results_without_their_settings(evaluated, tmp_path):
-    evaluated(agent="random")
-    settings, results = tmp_path / "out" / "settings.json", tmp_path / "out" / "evaluation.json"
-    content = results.read_bytes()
-    results.write_bytes(content.replace(b'"win_rate"', b'"wins"', 1))
-    with pytest.raises(SystemExit, match=r"evaluation\.json is damaged, or of another version"):
-        evaluated(agent="random")
-    results.write_bytes(content)
-    settings.write_text('{"agent": "random", "disguise": null, "games": 16, "seed": 0}', "utf-8")
-    with pytest.raises(SystemExit, match=r"settings\.json is damaged, or of another version"):
-        evaluated(agent="random")
-    settings.unlink()
-    with pytest.raises(SystemExit, match=r"has results in cacti-2, but settings\.json has no settings"):
-        evaluated(agent="random")
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"task": ("chess-2",)}, "there is no task chess-2; tasks are "),
         ({"games": 0}, "games must be at least 1"),
         ({"disguise": 1}, "--disguise cannot be passed to random, which takes no argument disguise"),
         ({"agent": "own_agents:first_legal", "disguise": 1}, "which takes no argument disguise"),
+        ({"agent": "scripted:models?disguise=1", "disguise": 1}, "which names one itself"),
         ({"agent": "own_agents:guiding?seed=1"}, "multiple values for argument 'seed'"),
     ],
 )
-def test_evaluate_reports_wrong_arguments(arguments, message, tmp_path):
+def test_wrong_arguments_of_a_score_change_nothing(arguments, message, scored, tmp_path):
     with pytest.raises(SystemExit, match=message):
-        evaluate.main(evaluate.Arguments(**{"agent": "random", "output": tmp_path, **arguments}))
+        scored(**{"agent": "random"} | arguments)
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import os
 import subprocess
 
 import pytest
-from garden_agents.evaluation import evaluate
+from garden_agents.evaluation import score_command
 from garden_agents.text.transcripts import read
 from test_language_models import OPENENV, ROOT, VERIFIERS, free_port, ran, wait_for
 
@@ -43,11 +43,10 @@ def url():
 @pytest.mark.parametrize("structured", [False, True])
 def test_whole_games(structured, url, tmp_path):
     agent = SMALL + "&structured=true" * structured
-    arguments = evaluate.Arguments(agent, ("cacti-2",), games=16, output=tmp_path, base_url=url)
-    results = evaluate.main(arguments)["tasks"]["cacti-2"]
-    counts, lines = results["counts"], read(tmp_path / "transcript-cacti-2.jsonl")
+    score_command.main(score_command.Arguments(agent, ("cacti-2",), 16, output=tmp_path, base_url=url))
+    (results,), (transcript,) = tmp_path.glob("*.json"), tmp_path.glob("*.transcript.jsonl")
+    counts, lines = json.loads(results.read_text("utf-8"))["counts"], read(transcript)
     assert counts["decisions"] == counts["answers"] == len(lines) > 10
-    assert not any(each["forfeits"] for each in results["against"])
     assert counts["prompt_tokens"] > 500 * counts["answers"]
     if structured:
         assert counts["legal_at_once"] + counts["truncated"] == counts["answers"]

@@ -124,7 +124,11 @@ def _score(content: Any, folder: Path) -> Score:
     low, high = msgspec.convert(content["interval"], tuple[float | None, float | None])
     ends = -math.inf if low is None else low, math.inf if high is None else high
     written = msgspec.convert(content | {"interval": ends}, Score)
-    if content.keys() != {"weights", "garden-envs", *(field.name for field in fields(Score))}:
+    if content.keys() - {"text_agent", "counts"} != {
+        "weights",
+        "garden-envs",
+        *(field.name for field in fields(Score)),
+    }:
         raise ValueError("it is not as garden score wrote it")
     field, game = field_of(folder.name), task_of(folder.name).make()
     if (written.task, written.version) != (field.task, field.version):

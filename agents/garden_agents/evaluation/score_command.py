@@ -1,10 +1,19 @@
-"""The command `garden score AGENT`, and scores as text and picture."""
+"""The command `garden score AGENT`, and scores as text and picture.
+
+    garden score openai:MODEL --task cacti-2
+
+The answers of a language model are kept in a transcript, and the same command continues: answers in it are not requested again
+(`garden_agents.text.TextAgent`). So it is with an agent `module:attribute` that is a `TextAgent` and takes an argument
+`transcript`.
+"""
 
 from __future__ import annotations
 
+import os
 import re
 import sys
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -14,18 +23,32 @@ import tyro
 
 from garden_agents.errors import one_line_errors
 from garden_agents.evaluation.ratings import chances
-from garden_agents.evaluation.score import GAMES, GAMES_OF_MODELS, PRECISION, Score, most_games, score
+from garden_agents.evaluation.score import (
+    GAMES,
+    GAMES_OF_MODELS,
+    PRECISION,
+    Direct,
+    Score,
+    most_games,
+    opponents_of,
+    score,
+    scored,
+    seed_of,
+)
 from garden_agents.evaluation.tasks import field_of, task_of, tasks
+from garden_agents.games import hints_of
 from garden_agents.identity import weights_digest
-from garden_agents.matches.jobs import CORES
+from garden_agents.matches.jobs import CORES, check
 from garden_agents.plots import COLOURS, plot
 from garden_agents.progress import progress_bar
-from garden_agents.registry import load_agent
-from garden_agents.text.agent import TextAgent
+from garden_agents.registry import accepts, arguments_of, load_agent, maker_of
+from garden_agents.text.agent import Counts, TextAgent
+from garden_agents.text.disguises import private_data
 from garden_agents.text.estimate import announcement
-from garden_core.batch.policies import Policy
 from garden_core.checks import one_line
 from garden_core.files.disk import write_json
+from garden_core.game import Game
+from garden_core.registry import make
 
 
 def table(found: Score) -> str:
@@ -77,7 +100,7 @@ def picture(path: Path, found: Score) -> None:
 
 @dataclass
 class Arguments:
-    """Place an agent on the scale of the benchmark's tasks."""
+    """Place an agent on the scale of the benchmark's tasks; for a language model also count its answers."""
 
     agent: tyro.conf.Positional[str]
     """the agent: a run's folder, a network's file, module:attribute, program:COMMAND, openai:MODEL, greedy, mcts:400, …"""
@@ -93,8 +116,17 @@ class Arguments:
     """number of processes, which does not change the results; one per core if not given"""
     unchanged: tuple[str, ...] = ()
     """the agent, if it can change unseen but has not changed: its finished games are kept"""
+    disguise: int | None = None
+    """seed of other names for everything in the games, for a language model"""
+    private_cards: int | None = None
+    """seed of other cards, which no model has seen; not for Mars, which has none"""
+    base_url: str | None = None
+    """address of the server of openai:MODEL, such as http://localhost:8000/v1; OPENAI_BASE_URL, or OpenAI's, if not given"""
+    dry_run: bool = False
+    """send nothing: estimate prompts and tokens of a language model from games of random actions"""
     output: Path = Path("scores")
-    """folder for the results: a file .json and a picture .png for each task, and the finished games, which are not repeated"""
+    """folder for the results: a file .json and a picture .png for each task, and the finished games, or a language model's
+    answers, which are not repeated"""
 
 
 @one_line_errors("stopped; the same command continues", RuntimeError)
@@ -102,61 +134,122 @@ def main(arguments: Arguments) -> list[Score]:
     """Score the agent; print and write the results.
 
     Raises:
-        SystemExit: for arguments that are not valid, after Ctrl-C, or if an agent fails.
+        SystemExit: for arguments that are not valid, after Ctrl-C, or if an agent fails, as when a model's server does not answer.
     """
     a, found = arguments, []
-    a.output.mkdir(parents=True, exist_ok=True)
-    for name in a.task or _playable(a.agent):
-        stem = a.output / f"{name}-{re.sub(r'[^A-Za-z0-9.~]+', '-', a.agent).strip('-')[-60:]}"
-        own = load_agent(a.agent, task_of(name).make(), a.seed)
-        games = _games(a, name, own)
-        with progress_bar(total=games, unit="game", desc=name) as bar:
-            one = score(
-                a.agent,
-                name,
-                games,
-                a.precision,
-                a.seed,
-                a.processes,
-                stem.with_name(f"{stem.name}.games.jsonl"),
-                bar.update,
-                unchanged=a.unchanged,
-            )
-        about = {
-            "weights": weights_digest(own),
-            "garden-envs": version("garden-envs"),
-        }
-        write_json(stem.with_name(f"{stem.name}.json"), one.plain | about)
-        picture(stem.with_name(f"{stem.name}.png"), one)
+    given, takes_transcript = _agent_arguments(a)
+    about_games = {
+        key: value for key in ("disguise", "private_cards") if (value := getattr(a, key)) is not None
+    }
+    agent = re.sub(r"[^A-Za-z0-9.~]+", "-", a.agent).strip("-")[-60:]
+    private = a.private_cards is not None
+    for name in a.task or _playable(a, given):
+        stem = "-".join([name, agent, *(f"{key}-{value}" for key, value in about_games.items())])
+        field, game = field_of(name), _game_in(name, a.private_cards)
+        seed = seed_of(field, a.seed)
+        own = load_agent(a.agent, game, seed, private, arguments=given)
+        is_model = isinstance(own, TextAgent)
+        games = a.games if a.games is not None else GAMES_OF_MODELS if is_model else GAMES
+        check(games, a.processes, seed=a.seed)
+        most = most_games(field, game.num_players, games)
+        if isinstance(own, TextAgent):
+            print(announcement(own, name, most), file=sys.stderr)
+        elif a.dry_run:
+            raise ValueError(f"--dry-run is for language models, not {a.agent}")
+        if a.dry_run:
+            continue
+        a.output.mkdir(parents=True, exist_ok=True)
+        keep = a.output / f"{stem}.{'transcript' if is_model else 'games'}.jsonl"
+        with progress_bar(total=most, unit="game", desc=name) as bar:
+            if is_model or private:
+                if is_model and takes_transcript:
+                    own = load_agent(a.agent, game, seed, private, arguments={**given, "transcript": keep})
+                played = Direct(game, own, seed, private, together=is_model, on_finished=bar.update)
+                opponents = opponents_of(a.agent, field, game)
+                one = scored(played, a.agent, field, opponents, games, a.precision, a.seed)
+            else:
+                one = score(
+                    a.agent,
+                    name,
+                    games,
+                    a.precision,
+                    a.seed,
+                    a.processes,
+                    keep,
+                    bar.update,
+                    unchanged=a.unchanged,
+                )
+        content = one.plain | {"weights": weights_digest(own), "garden-envs": version("garden-envs")}
+        if isinstance(own, TextAgent):
+            content |= {"text_agent": own.settings, "counts": asdict(own.counts)}
+        write_json(a.output / f"{stem}.json", content | about_games)
+        picture(a.output / f"{stem}.png", one)
         print(table(one), flush=True)
+        if private:
+            print("the opponents' ratings are those with the packaged cards")
+        if isinstance(own, TextAgent):
+            print(answers(own.counts), flush=True)
         found.append(one)
     return found
 
 
-def _games(arguments: Arguments, task: str, own: Policy) -> int:
-    """Return the largest number of games in a task; print, for a language model, what they cost, before anything is sent."""
+def answers(counts: Counts) -> str:
+    """Return a line about a language model's answers."""
+    c, made = counts, max(counts.decisions, 1)
+    wrong = ", ".join(f"{getattr(c, kind)} {kind}" for kind in ("illegal", "unreadable", "truncated", "late"))
+    return (
+        f"{c.decisions} decisions: {c.legal_at_once / made:.1%} legal at once, {c.fallbacks / made:.1%} without a legal answer; "
+        f"answers: {wrong}; {(c.prompt_tokens + c.completion_tokens) / made:,.0f} tokens and {c.seconds / made:.2f} seconds per decision"
+    )
+
+
+def _game_in(name: str, private_cards: int | None) -> Game:
+    """Return the game of a task, with other cards on request (`garden_agents.text.private_data`)."""
+    task = task_of(name)
+    game = task.make()
+    if private_cards is None:
+        return game
+    if hints_of(game).private_data is None:
+        raise ValueError(f"{game.name} has no cards for --private-cards")
+    return make(task.game, **task.options | private_data(game, private_cards))
+
+
+def _agent_arguments(arguments: Arguments) -> tuple[dict[str, Any], bool]:
+    """Return the arguments to make the agent with, and whether it also takes a transcript.
+
+    Raises:
+        ValueError: if it does not take `disguise` or `base_url`, and the command has one.
+    """
     a = arguments
-    if not isinstance(own, TextAgent):
-        return GAMES if a.games is None else a.games
-    games = GAMES_OF_MODELS if a.games is None else a.games
-    most = most_games(field_of(task), task_of(task).make().num_players, games)
-    print(announcement(own, task, most), file=sys.stderr)
-    return games
+    maker, named = maker_of(a.agent), arguments_of(a.agent)
+
+    def takes(key: str) -> bool:
+        return key not in named and maker is not None and accepts(maker, key)
+
+    given = {key: value for key in ("disguise", "base_url") if (value := getattr(a, key)) is not None}
+    for key in given:
+        if not takes(key):
+            why = "names one itself" if key in named else f"takes no argument {key}"
+            raise ValueError(f"--{key.replace('_', '-')} cannot be passed to {a.agent}, which {why}")
+    if a.dry_run and takes("base_url"):  # with an address it needs no key
+        given = {"base_url": os.environ.get("OPENAI_BASE_URL") or "https://api.openai.com/v1"} | given
+    return given, takes("transcript")
 
 
-def _playable(agent: str) -> list[str]:
-    """Return the tasks that an agent can play.
+def _playable(arguments: Arguments, given: Mapping[str, Any]) -> list[str]:
+    """Return the tasks that the agent can play.
 
     Raises:
         ValueError: if there are none; it says why for the last one.
     """
-    found, reason = [], ""
-    for name, task in tasks().items():
+    a, found, reason = arguments, [], ""
+    for name in tasks():
         try:
-            load_agent(agent, task.make(), check=True)
+            game = _game_in(name, a.private_cards)
+            load_agent(a.agent, game, 0, a.private_cards is not None, check=True, arguments=given)
             found.append(name)
         except (ImportError, RuntimeError, TypeError, ValueError) as error:  # also of the agent's own code
             reason = f"{name}: {one_line(error)}"
     if not found:
-        raise ValueError(f"{agent} can play no task; {reason}")
+        raise ValueError(f"{a.agent} can play no task; {reason}")
     return found
