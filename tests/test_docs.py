@@ -31,7 +31,11 @@ ON_A_GPU = ("gpu.md",)
 """Pages whose code `tests/cuda` runs."""
 SNIPPET = re.compile(r"```python\n(.*?)```(?:\n```\n(.*?)```)?", re.DOTALL)
 """Code, and the output that is shown right below it."""
-WITHOUT_EXAMPLE = {*reference.ALIASES, "garden_agents.games.TEST_SEEDS", "garden_agents.games.TRAINING_SEEDS"} | {
+WITHOUT_EXAMPLE = {
+    *reference.ALIASES,
+    "garden_agents.games.TEST_SEEDS",
+    "garden_agents.games.TRAINING_SEEDS",
+} | {
     "garden_agents.networks.NETWORK",
     "garden_agents.networks.SUFFIX",
 }

@@ -45,6 +45,7 @@ from garden_agents.registry import accepts, arguments_of, load_agent, maker_of
 from garden_agents.text.agent import Counts, TextAgent
 from garden_agents.text.disguises import private_data
 from garden_agents.text.estimate import announcement
+from garden_core.batch.policies import Policy
 from garden_core.checks import one_line
 from garden_core.files.disk import write_json
 from garden_core.game import Game
@@ -147,7 +148,7 @@ def main(arguments: Arguments) -> list[Score]:
         stem = "-".join([name, agent, *(f"{key}-{value}" for key, value in about_games.items())])
         field, game = field_of(name), _game_in(name, a.private_cards)
         seed = seed_of(field, a.seed)
-        own = load_agent(a.agent, game, seed, private, arguments=given)
+        own = _loaded(a, name, game, seed, given)
         is_model = isinstance(own, TextAgent)
         games = a.games if a.games is not None else GAMES_OF_MODELS if is_model else GAMES
         check(games, a.processes, seed=a.seed)
@@ -209,6 +210,8 @@ def _game_in(name: str, private_cards: int | None) -> Game:
     game = task.make()
     if private_cards is None:
         return game
+    if task.card_sets:
+        raise ValueError(f"{name} has many card sets already: leave out --private-cards")
     if hints_of(game).private_data is None:
         raise ValueError(f"{game.name} has no cards for --private-cards")
     return make(task.game, **task.options | private_data(game, private_cards))
@@ -236,6 +239,23 @@ def _agent_arguments(arguments: Arguments) -> tuple[dict[str, Any], bool]:
     return given, takes("transcript")
 
 
+def _loaded(
+    arguments: Arguments, task: str, game: Game, seed: int, given: Mapping[str, Any], check: bool = False
+) -> Policy:
+    """Return the agent; for the arguments see `load_agent`.
+
+    Raises:
+        ValueError: for a language model in a task of many card sets, as its prompts are about one; and as `load_agent`.
+    """
+    a = arguments
+    own = load_agent(a.agent, game, seed, a.private_cards is not None, check=check, arguments=given)
+    if isinstance(own, TextAgent) and task_of(task).card_sets:
+        raise ValueError(
+            f"{task} has many card sets, which are not for language models: they have --private-cards"
+        )
+    return own
+
+
 def _playable(arguments: Arguments, given: Mapping[str, Any]) -> list[str]:
     """Return the tasks that the agent can play.
 
@@ -246,7 +266,7 @@ def _playable(arguments: Arguments, given: Mapping[str, Any]) -> list[str]:
     for name in tasks():
         try:
             game = _game_in(name, a.private_cards)
-            load_agent(a.agent, game, 0, a.private_cards is not None, check=True, arguments=given)
+            _loaded(a, name, game, 0, given, check=True)
             found.append(name)
         except (ImportError, RuntimeError, TypeError, ValueError) as error:  # also of the agent's own code
             reason = f"{name}: {one_line(error)}"
