@@ -2,7 +2,7 @@
 
 For each game with its default settings on one thread: the operations of the network's dense layers per decision, in play and in the
 epochs, including those that an implementation saves; the operations per second that `garden train` reaches, beside NumPy's matrix
-products of the same shapes, in windows that take turns; and the shares of the time by part. Start it with
+products of the same shapes, in windows that take turns; and the shares of the time by part. Times are the processor's. Start it with
 OPENBLAS_NUM_THREADS=1, so that these products use one core, too.
 """
 
@@ -52,10 +52,10 @@ class Clock:
     def __init__(self) -> None:
         self.spent: defaultdict[str, float] = defaultdict(float)
         self._within = ["rest"]
-        self._since = time.perf_counter()
+        self._since = time.process_time()
 
     def _switch(self) -> None:
-        now = time.perf_counter()
+        now = time.process_time()
         self.spent[self._within[-1]] += now - self._since
         self._since = now
 
@@ -101,10 +101,10 @@ class Trained:
 
     def train(self, rollouts: int) -> tuple[float, float]:
         """Play and learn; return the number of operations in billions, and the seconds."""
-        before, start = self.training.decisions, time.perf_counter()
+        before, start = self.training.decisions, time.process_time()
         for _ in range(rollouts):
             self.training.learn(self.games.rollout(with_greedy=False))
-        spent = time.perf_counter() - start
+        spent = time.process_time() - start
         return (self.training.decisions - before) * self.operations / 1e9, spent
 
     def multiply(self, chunks: int) -> tuple[float, float]:
@@ -115,7 +115,7 @@ class Trained:
             shapes = (round(n * size), inputs), (width, inputs), (round(n * size), width)
             given = [rng.standard_normal(shape, np.float32) for shape in shapes]
             works.append((*given, *map(np.empty_like, given), *passes))
-        start = time.perf_counter()
+        start = time.process_time()
         for _ in range(chunks):
             for x, weight, d, d_x, d_weight, out, forward, backward, derived in works:
                 for _ in range(forward):
@@ -124,7 +124,7 @@ class Trained:
                     np.matmul(d.T, x, d_weight)
                     if derived:
                         np.matmul(d, weight, d_x)
-        return chunks * size * self.operations / 1e9, time.perf_counter() - start
+        return chunks * size * self.operations / 1e9, time.process_time() - start
 
     def profile(self, seconds: float) -> dict[str, float]:
         """Return the shares of the time by part."""
@@ -149,8 +149,8 @@ class Trained:
                 ppo_update, "compiled_loss", lambda *given: clock.timed(new_loss(*given), "loss")
             )
             patches.enter_context(loss)
-            end = time.perf_counter() + seconds
-            while time.perf_counter() < end:
+            end = time.process_time() + seconds
+            while time.process_time() < end:
                 self.train(1)
         del clock.spent["rest"]
         return {part: round(spent / sum(clock.spent.values()), 4) for part, spent in clock.spent.items()}

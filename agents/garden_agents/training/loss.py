@@ -44,27 +44,24 @@ def policy_loss(
         size: number of decisions in the mean.
         sums: see `NAMES`.
     """
-    num_actions = logits.shape[1]
+    # no branch by the mask but in `exponentials`: illegal actions have the probability 0
     for i in range(logits.shape[0]):
-        row = rows[i]
-        highest, total = exponentials(logits[i], masks[row], d_logits[i])
-        log_total, entropy = np.log(total), np.float32(0)
-        for k in range(num_actions):
-            d_logits[i, k] /= total  # the probability
-            if masks[row, k]:
-                p, log_p = d_logits[i, k], logits[i, k] - highest - log_total
-                entropy -= p * log_p
-        change = logits[i, actions[row]] - highest - log_total - before[row]
+        row, own, d, entropy = rows[i], logits[i], d_logits[i], np.float32(0)
+        highest, total = exponentials(own, masks[row], d)
+        shift = highest + np.log(total)
+        for k in range(own.shape[0]):
+            d[k] /= total  # the probability
+            entropy -= d[k] * (own[k] - shift)
+        change = own[actions[row]] - shift - before[row]
         ratio, advantage = np.exp(change), advantages[row]
         clipped = ratio > 1 + clip if advantage > 0 else ratio < 1 - clip
-        by_action = 0.0 if clipped else (1 - imitation) * ratio * advantage
-        by_entropy = (1 - imitation) * entropy_weight
-        for k in range(num_actions):
-            if masks[row, k]:
-                p, log_p = d_logits[i, k], logits[i, k] - highest - log_total
-                d = p * (by_action + by_entropy * (log_p + entropy) + imitation)
-                d -= by_action * (k == actions[row]) + imitation * (k == greedy[row])
-                d_logits[i, k] = d / size
+        by_action = np.float32(0.0 if clipped else (1 - imitation) * ratio * advantage / size)
+        by_entropy = np.float32((1 - imitation) * entropy_weight / size)
+        by_greedy = np.float32(imitation / size)
+        for k in range(own.shape[0]):
+            d[k] *= by_action + by_entropy * (own[k] - shift + entropy) + by_greedy
+        d[actions[row]] -= by_action
+        d[greedy[row]] -= by_greedy
         sums[0] -= min(max(ratio, 1 - clip), 1 + clip) * advantage if clipped else ratio * advantage
         sums[2] += entropy
         sums[3] -= change
