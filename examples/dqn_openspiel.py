@@ -5,6 +5,7 @@ Needs open_spiel and torch. One agent plays player 0 and another player 1; each 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +13,9 @@ import pyspiel
 import torch
 import tyro
 from open_spiel.python import rl_environment
+from open_spiel.python.algorithms.random_agent import RandomAgent
 from open_spiel.python.pytorch.dqn import DQN
+from open_spiel.python.rl_agent import AbstractAgent
 
 from garden_core.interfaces import register_games
 
@@ -26,22 +29,6 @@ class Arguments:
     learning_rate: float = 1e-3
     hidden: int = 128
     seed: int = 0
-
-
-def win_rate(agents: list[DQN], env: rl_environment.Environment, games: int = 200) -> float:
-    """Return the share of games that the agents win against random play, in alternating seats; a tie counts half."""
-    choose, wins = np.random.default_rng(1), 0.0
-    for number in range(games):
-        seat, time_step = number % 2, env.reset()
-        while not time_step.last():
-            player = time_step.observations["current_player"]
-            if player == seat:
-                action = agents[player].step(time_step, is_evaluation=True).action
-            else:
-                action = choose.choice(time_step.observations["legal_actions"][player])
-            time_step = env.step([action])
-        wins += (np.sign(time_step.rewards[seat]) + 1) / 2
-    return wins / games
 
 
 def main(arguments: Arguments) -> float:
@@ -69,17 +56,26 @@ def main(arguments: Arguments) -> float:
         )
         for player in range(2)
     ]
-    for number in range(a.games):
+
+    def play(players: list[AbstractAgent], evaluation: bool = False) -> Sequence[float]:
         time_step = env.reset()
         while not time_step.last():
-            player = time_step.observations["current_player"]
-            time_step = env.step([agents[player].step(time_step).action])
-        for agent in agents:
-            agent.step(time_step)
+            player = players[time_step.observations["current_player"]]
+            time_step = env.step([player.step(time_step, evaluation).action])
+        for player in players:
+            player.step(time_step, evaluation)
+        return time_step.rewards
+
+    for number in range(a.games):
+        play(agents)
         if number % 100 == 99:
             print(f"{number + 1} games", flush=True)
-    rate = win_rate(agents, env)
-    print(f"against random: {rate:.1%}")
+    np.random.seed(a.seed)
+    one, other = (RandomAgent(player, actions) for player in range(2))
+    results = [play([agents[0], other], True)[0] for _ in range(100)]
+    results += [play([one, agents[1]], True)[1] for _ in range(100)]
+    rate = float(np.sign(results).mean() + 1) / 2
+    print(f"against random: {rate:.1%} of {len(results)} games; a tie counts half")
     return rate
 
 

@@ -16,6 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import tyro
+from jax.example_libraries import optimizers
 from jax.experimental import io_callback
 
 import garden_core
@@ -107,6 +108,7 @@ def main(arguments: Arguments) -> float:
     a = arguments
     game = garden_core.make(a.game)
     games = Games(Learner(game, a.num_envs, "random"))
+    adam_state, adam_step, adam_weights = optimizers.adam(a.learning_rate)
 
     @functools.partial(jax.jit, static_argnames="greedy")
     def play(weights: Weights, shown: Any, key: Array, greedy: bool = False) -> Any:
@@ -120,7 +122,7 @@ def main(arguments: Arguments) -> float:
         return jax.lax.scan(one, shown, jax.random.split(key, a.steps))
 
     @jax.jit
-    def update(weights: Weights, moments: Any, rollout: Any) -> Any:
+    def update(number: int, state: Any, rollout: Any) -> Any:
         observations, masks, actions, rewards, ends = rollout
         gains = returns(rewards, ends)
         gains = (gains - gains.mean()) / (gains.std() + 1e-6)
@@ -131,29 +133,20 @@ def main(arguments: Arguments) -> float:
             entropy = -(jnp.exp(logs) * jnp.where(masks != 0, logs, 0)).sum(-1).mean()
             return -(chosen * gains).mean() - a.entropy * entropy
 
-        gradient = jax.grad(loss)(weights)
-        first = jax.tree.map(
-            lambda m, g: 0.9 * m + 0.1 * g, moments[0], gradient
-        )  # Adam without its corrections
-        second = jax.tree.map(lambda m, g: 0.99 * m + 0.01 * g * g, moments[1], gradient)
-        stepped = jax.tree.map(
-            lambda w, m, v: w - a.learning_rate * m / (jnp.sqrt(v) + 1e-6), weights, first, second
-        )
-        return stepped, (first, second)
+        return adam_step(number, jax.grad(loss)(adam_weights(state)), state)
 
     key = jax.random.PRNGKey(a.seed)
-    weights = new_weights(key, (game.observation_size, a.hidden, game.num_actions))
-    zeros = jax.tree.map(jnp.zeros_like, weights)
-    moments, shown = (zeros, zeros), games.reset(a.seed)
+    state = adam_state(new_weights(key, (game.observation_size, a.hidden, game.num_actions)))
+    shown = games.reset(a.seed)
     for number in range(a.updates):
         key, sub = jax.random.split(key)
-        shown, rollout = play(weights, shown, sub)
-        weights, moments = update(weights, moments, rollout)
+        shown, rollout = play(adam_weights(state), shown, sub)
+        state = update(number, state, rollout)
         if number % 25 == 24:
             ends, rewards = np.asarray(rollout[4]), np.asarray(rollout[3])
             print(f"update {number + 1}: won {(rewards[ends] > 0).mean():.1%} of the last games", flush=True)
     jax.block_until_ready(rollout)  # JAX steps the games asynchronously
-    _, rollout = play(weights, games.reset(a.seed + 1), key, greedy=True)
+    _, rollout = play(adam_weights(state), games.reset(a.seed + 1), key, greedy=True)
     ends, rewards = np.asarray(rollout[4]), np.asarray(rollout[3])
     first = ends & (ends.cumsum(0) == 1)  # the first game of each row
     rate = float(((rewards[first] > 0) + (rewards[first] == 0) / 2).mean())

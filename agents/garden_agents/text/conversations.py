@@ -60,8 +60,7 @@ class Conversation:
             return
         while self._prompt > 1 and tokens_of([system, *others]) > self._limit:
             others, self._prompt = others[2:], self._prompt - 2
-        content = others[0]["content"]
-        marked = content if content.startswith(LEFT_OUT) else f"{LEFT_OUT}\n\n{content}"
+        marked = f"{LEFT_OUT}\n\n{others[0]['content']}"
         self.messages = [system, {**others[0], "content": marked}, *others[1:]]
 
 
