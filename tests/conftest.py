@@ -23,11 +23,11 @@ THOROUGH = (
     "agents/test_record_command.py agents/test_recorded.py agents/test_report.py "
     "agents/test_strangers.py agents/test_text.py agents/test_training.py clients/ core/test_cache "
     "core/test_conformance core/test_dataset.py core/test_descriptions.py core/test_display.py "
-    "core/test_film.py core/test_numba_private.py core/test_snapshots.py core/test_states.py "
+    "core/test_film.py core/test_numba_private.py core/test_snapshots.py"
     "core/test_threads.py core/test_torch_dataset.py core/test_tricks.py cuda/ fuzz/ "
     "games/botanicus/test_botanicus_drawing.py games/botanicus/test_botanicus_features.py "
     "games/cacti/test_cacti_best_response.py games/cacti/test_cacti_drawing.py "
-    "games/mars/test_mars_drawing.py games/mars/test_mars_features.py games/test_pictures.py "
+    "games/mars/test_mars_drawing.py games/mars/test_mars_features.py games/test_pictures.py games/test_states.py "
     "interfaces/test_human.py interfaces/test_record.py site/ test_benchmarks.py test_docs.py "
     "test_examples.py wasm/ web/"
 )

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from garden_core import Batch, make
-from garden_core.batch.policies import GreedyPolicy
+from garden_core.batch.policies import GreedyPolicy, RandomPolicy
 
 GAMES = Path(__file__).parent
 STATE_EVERY = 10  # decisions
@@ -74,6 +74,12 @@ def playthrough(name, options, seed, choose):
         if over or batch.rewards.any():
             yield f"paid: {' '.join(map(str, batch.rewards[0]))}"
         decision += 1
+
+
+def random_game(name, options, seed):
+    """The lines of a game of random play."""
+    policy = RandomPolicy(seed)
+    return [*playthrough(name, options, seed, lambda batch: batch.game.labels[policy(batch, [0])[0]])]
 
 
 def mixed_play(seed):
