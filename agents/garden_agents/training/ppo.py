@@ -13,6 +13,7 @@ A run's folder has a checkpoint and the files that `garden_agents.training.run_f
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeVar
@@ -37,6 +38,8 @@ from garden_core.game import Game
 
 Arguments = ppo_arguments.Arguments
 A = TypeVar("A", bound="Arguments")
+LARGEST_FACTOR = 2.0
+"""Largest factor of the learning rate, which is multiplied by the root of the number of processes; measured up to four."""
 GAMES_APART = 2**53
 """Difference of the seeds of two processes' games; more than the decisions of a training."""
 
@@ -92,7 +95,7 @@ class Training(Loop):
             self.interpolated(a.outcome, 1.0),
             self.interpolated(a.entropy, ppo_arguments.FINAL_ENTROPY),
             self.imitation,
-            self.interpolated(*a.learning_rates),
+            self.interpolated(*a.learning_rates) * min(LARGEST_FACTOR, math.sqrt(self.processes.count)),
         )
 
     def source(self) -> SelfPlay | TensorSelfPlay:
