@@ -52,10 +52,10 @@ site: .venv/docs
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet docs build/site
 	@echo "open build/site/index.html"
 
-# The paper, in build/report.pdf, without its appendix; it is printed by Chromium, as `make test-web` needs it.
+# The paper with its appendix, in build/report.pdf; it is printed by Chromium, as `make test-web` needs it.
 CHROMIUM ?= chromium
 report: .venv/docs
-	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet docs/report build/report
+	$(BIN)/python -m sphinx -b singlehtml --fail-on-warning --keep-going --quiet docs/report build/report
 	$(CHROMIUM) --headless --no-sandbox --disable-gpu --no-pdf-header-footer --print-to-pdf=build/report.pdf build/report/index.html
 
 # Builds the site, follows its links, and runs the notebooks.

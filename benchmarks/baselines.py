@@ -8,7 +8,6 @@ are not repeated, interrupted trainings are continued. By default all runs of `p
 from __future__ import annotations
 
 import csv
-import datetime
 import functools
 import importlib.metadata
 import json
@@ -40,15 +39,19 @@ from garden_core.recorded.dataset import Dataset
 FILE = common.RESULTS / "baselines.jsonl"
 GARDEN = {
     "garden train": "",
+    "without imitation": "--imitation 0",
+    "imitation alone": "--network plain",
     "plain observation": "--network plain --imitation 0",
     "MaskablePPO": "--trainer sb3 --network plain",
 }
 """Methods that are trained by `garden train`, with its arguments."""
+PARTS = ("without imitation", "imitation alone")
+"""Parts of its knowledge; they run if they are named."""
 EXAMPLES = {"examples/ppo.py": "ppo", "DQN": "dqn_torchrl"}
 """Methods that are trained by an example, with its module."""
 CLONING = "behaviour cloning"
 METHODS = (*GARDEN, *EXAMPLES, CLONING)
-KNOWLEDGE = ("garden train", CLONING)
+KNOWLEDGE = ("garden train", "without imitation", "imitation alone", CLONING)
 """Methods that use knowledge of the game: features, look-ahead, or imitation of `greedy`."""
 EVALUATIONS_OF_A_RUN = 5
 EPOCHS = 3  # of behaviour cloning
@@ -74,7 +77,7 @@ class Arguments:
 
     tasks: tuple[str, ...] = tuple(name for name, task in tasks().items() if not task.card_sets)
     """tasks, such as cacti-2"""
-    methods: tuple[str, ...] = METHODS
+    methods: tuple[str, ...] = tuple(method for method in METHODS if method not in PARTS)
     """methods"""
     decisions: tuple[int, ...] = (1_000_000, 10_000_000, 100_000_000)
     """numbers of decisions to learn from"""
@@ -187,7 +190,7 @@ def line_of(run: Run, folder: Path) -> dict[str, Any]:
         else cloned
     )
     trained = train(run, folder / run.name)
-    found = score(trained.agent, run.task)
+    found, facts = score(trained.agent, run.task), common.facts()
     return {
         **run._asdict(),
         "version": found.version,
@@ -199,7 +202,7 @@ def line_of(run: Run, folder: Path) -> dict[str, Any]:
         "seconds": round(trained.seconds),
         "curve": trained.curve,
         "garden-envs": importlib.metadata.version("garden-envs"),
-        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        **{name: facts[name] for name in ("commit", "processor", "date")},
     }
 
 
