@@ -159,8 +159,6 @@ def interrupted_after(looks):
 
 def test_an_open_comparison_goes_on_with_more_games(tmp_path, played):
     output = "--output", tmp_path / "c.json"
-    _, message = garden_here("compare cacti greedy greedy --games 99", *output)
-    assert "error: an agent is named twice" in message
     printed, _ = garden_here(
         "compare cacti network network-mcts:2 --elo -1 1 --processes 1 --games 99", *output
     )
@@ -249,15 +247,10 @@ def test_one_among_several(tmp_path):
         ("--errors 0 0.1", "error: errors must be two numbers above 0"),
         ("--errors 0.05 0.9", "and at most 0.5"),
         ("--games 0", "error: games must be at least 1"),
-        (
-            "--options cooperative true --num-players 3",
-            "error: agents are compared in a game of at least two",
-        ),
     ],
 )
 def test_wrong_arguments_play_no_game(words, message, played):
-    game = "mars" if "cooperative" in words else "cacti"
-    _, error = garden_here(f"compare {game} random greedy {words}")
+    _, error = garden_here(f"compare cacti random greedy {words}")
     assert message in error
     assert not played
 

@@ -215,7 +215,6 @@ def test_forfeited_games_are_the_last_place(tmp_path, capsys):
         (NAMES, {"num_players": 2}, r"more than two players against each other .*, not Mars\(\)"),
         (NAMES, {"options": {"cooperative": "true"}}, r"more than two players against each other"),
         (NAMES[:2], {}, "mixed games of 3 players need at least 3 agents, not 2"),
-        ([*NAMES[:2], "random"], {}, "named twice: random greedy random"),
     ],
 )
 def test_what_cannot_be_mixed_is_refused_before_any_game(tmp_path, played, names, changes, message):

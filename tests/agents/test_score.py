@@ -12,7 +12,7 @@ from garden_agents.evaluation.positions import NUMBER, actions_of, states_of
 from garden_agents.evaluation.ratings import Met, chances, rate_against
 from garden_agents.evaluation.score import Direct, opponents_of, placed
 from garden_agents.evaluation.score_command import Arguments, main
-from garden_agents.evaluation.tasks import Member, conditions, field_of, task_of, task_of_game, tasks
+from garden_agents.evaluation.tasks import conditions, field_of, task_of, task_of_game, tasks
 from garden_agents.identity import identity_of
 from garden_agents.matches.pairs import Job, play_job
 from garden_agents.networks.variants import with_card_set
@@ -191,12 +191,6 @@ def test_a_field_of_another_game_is_refused(monkeypatch):
             field_of("cacti-2")
     finally:
         field_of.cache_clear()
-
-
-def test_members_have_digests():
-    one, two = (Member("a", 0, 0.0, (1, k)) for k in range(2))
-    assert len(one.digest) == 16
-    assert one.digest != two.digest
 
 
 # --- the task of a game ---

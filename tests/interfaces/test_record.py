@@ -9,6 +9,7 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium.wrappers import TimeLimit
+from processes import full_disk
 from variants import each_table, shortened
 
 from cacti_env import Cacti
@@ -125,9 +126,6 @@ def test_a_learners_copy_records_too(way, tmp_path):
 
 
 def test_a_full_disk_raises_after_the_step(tmp_path, monkeypatch):
-    def full_disk(self, path):
-        raise OSError(28, "No space left on device")
-
     monkeypatch.setattr(Replay, "save", full_disk)
     for env in (
         GardenEnv(Cacti, record=tmp_path, max_decisions=1),

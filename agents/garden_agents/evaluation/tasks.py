@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -60,11 +59,6 @@ class Member(msgspec.Struct, frozen=True):
     rating: int
     error: float
     actions: tuple[int, ...]
-
-    @property
-    def digest(self) -> str:
-        """A digest of what it does."""
-        return hashlib.sha256(repr(self.actions).encode()).hexdigest()[:16]
 
 
 class Field(msgspec.Struct, frozen=True):
