@@ -171,7 +171,7 @@ def test_a_model_is_scored_with_private_cards(scored, endpoint, capsys):
     assert (found["task"], found["private_cards"], found["disguise"]) == ("cacti-2", 3, 2)
     assert "This game has its own cards" in json.dumps(endpoint.requests[0])
     assert "ratings are those with the packaged cards" in capsys.readouterr().out
-    with pytest.raises(SystemExit, match="mars has no cards for --private-cards"):
+    with pytest.raises(SystemExit, match="mars has no data files"):
         scored(private_cards=3, task=("mars-2",))
 
 

@@ -36,7 +36,6 @@ from garden_agents.evaluation.score import (
     seed_of,
 )
 from garden_agents.evaluation.tasks import field_of, task_of, tasks
-from garden_agents.games import hints_of
 from garden_agents.identity import weights_digest
 from garden_agents.matches.jobs import CORES, check
 from garden_agents.plots import COLOURS, plot
@@ -49,7 +48,6 @@ from garden_core.batch.policies import Policy
 from garden_core.checks import one_line
 from garden_core.files.disk import write_json
 from garden_core.game import Game
-from garden_core.registry import make
 
 
 def table(found: Score) -> str:
@@ -206,15 +204,12 @@ def answers(counts: Counts) -> str:
 
 def _game_in(name: str, private_cards: int | None) -> Game:
     """Return the game of a task, with other cards on request (`garden_agents.text.private_data`)."""
-    task = task_of(name)
-    game = task.make()
+    task, game = task_of(name), task_of(name).make()
     if private_cards is None:
         return game
     if task.card_sets:
         raise ValueError(f"{name} has many card sets already: leave out --private-cards")
-    if hints_of(game).private_data is None:
-        raise ValueError(f"{game.name} has no cards for --private-cards")
-    return make(task.game, **task.options | private_data(game, private_cards))
+    return game.with_options(**private_data(game, private_cards))
 
 
 def _agent_arguments(arguments: Arguments) -> tuple[dict[str, Any], bool]:
