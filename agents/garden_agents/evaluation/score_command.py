@@ -204,7 +204,8 @@ def answers(counts: Counts) -> str:
 
 def _game_in(name: str, private_cards: int | None) -> Game:
     """Return the game of a task, with other cards on request (`garden_agents.text.private_data`)."""
-    task, game = task_of(name), task_of(name).make()
+    task = task_of(name)
+    game = task.make()
     if private_cards is None:
         return game
     if task.card_sets:
