@@ -50,6 +50,7 @@ RESULT_TABLES = (
     strength.baselines,
     strength.baselines_in_short,
     strength.knowledge,
+    strength.unseen_cards,
     strength.best_responses,
     strength.exploited,
     strength.ladder,

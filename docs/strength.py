@@ -296,6 +296,35 @@ def knowledge() -> str:
     return table(("task", "decisions", "with knowledge", "without", "difference"), rows)
 
 
+def unseen_cards() -> str:
+    """Return the table of ratings with learned and with unseen cards, by the number of card sets in training."""
+    path, found = REPORT / "unseen-cards.jsonl", defaultdict(list)
+    for line in path.read_text("utf-8").splitlines() if path.exists() else ():
+        run = json.loads(line)
+        found[run["game"], run["steps"], run["sets"]].append(run)
+
+    def of(runs: list[dict[str, Any]], cards: str) -> str:
+        ratings = [run[cards]["rating"] for run in runs]
+        return f"{np.mean(ratings):.0f}" + (f" ({min(ratings)} to {max(ratings)})" if len(runs) > 1 else "")
+
+    rows = [
+        (
+            game.title(),
+            short(steps),
+            f"{sets:,}",
+            len(runs),
+            of(runs, "learned"),
+            of(runs, "unseen"),
+            f"{np.mean([run['unseen']['won']['mcts:50'] for run in runs]):.0%}",
+        )
+        for (game, steps, sets), runs in sorted(
+            found.items(), key=lambda item: (item[0][0] != "cacti", item[0])
+        )
+    ]
+    columns = "game", "decisions", "card sets", "seeds", "rating, learned cards", "rating, unseen cards"
+    return table((*columns, "wins against `mcts:50`, unseen cards"), rows)
+
+
 def _spread(runs: list[dict[str, Any]]) -> str:
     """Return mean and interquartile mean of ratings, with interval, number of seeds and minutes of a run, as text."""
     if not runs:
