@@ -104,18 +104,6 @@ def test_a_whole_game_by_clicking_and_its_replay(name, width, scheme, browser, s
     tab.close()
 
 
-def test_a_whole_game_by_keyboard(browser, site):
-    rng, tab = random.Random(2), StaticTab(browser, site[1], "mars")
-
-    def choose(tab, _):
-        for _ in range(rng.randint(1, 4)):
-            tab.page.keyboard.press(rng.choice(["ArrowRight", "ArrowDown", "ArrowLeft", "ArrowUp"]))
-        tab.page.keyboard.press("Enter")
-
-    assert play(tab, rng, choose) > 5
-    tab.close()
-
-
 def test_a_whole_game_offline(browser, site):
     tab = StaticTab(browser, site[1])
     tab.page.evaluate("() => navigator.serviceWorker.ready")
