@@ -34,6 +34,14 @@ MESSAGE, BANDWIDTH = 50e-6, 1.25e9
 """Assumed seconds per message between processes, and bytes per second."""
 RESAMPLED = 2000  # for bootstrap intervals
 FEWEST_SEEDS = 5  # for which such an interval is shown in short tables
+BOTH, NEITHER = "garden train", "plain observation"
+KNOWLEDGE = {
+    BOTH: "all",
+    "without imitation": "features and network alone",
+    "imitation alone": "imitation alone",
+    NEITHER: "none",
+}
+"""Baselines by the knowledge of the game that our trainer has there."""
 PAIR = ("agent", "against", "games", "wins (95 % interval)")
 
 
@@ -249,7 +257,7 @@ def baselines() -> str:
 
 
 def baselines_in_short() -> str:
-    """Return the table of the benchmark's baselines with ratings and numbers of seeds alone."""
+    """Return the table of the benchmark's baselines with ratings, their intervals and numbers of seeds alone."""
     found = _baseline_runs()
     names = _measured(found)
     lines = [
@@ -265,35 +273,51 @@ def _measured(found: Iterable[tuple[int, str, bool, str]]) -> list[str]:
 
 
 def _middle(runs: list[dict[str, Any]]) -> str:
-    """Return the interquartile mean of ratings, its interval from five seeds on, and the number of seeds."""
+    """Return the ratings of the seeds of a method, as text.
+
+    From five seeds on it is their interquartile mean with its interval; for fewer it is each rating, for one with the interval of its games.
+    """
     if not runs:
         return ""
-    _, middle, low, high = spread([run["rating"] for run in runs])
-    interval = f" ({low:.0f} to {high:.0f})" if len(runs) >= FEWEST_SEEDS else ""
-    return f"{middle:.0f}{interval}, {len(runs)}"
+    ratings = [run["rating"] for run in runs]
+    if len(runs) == 1:
+        return f"{ratings[0]} ± {max(abs(bound - ratings[0]) for bound in runs[0]['interval']):.0f}; 1 seed"
+    if len(runs) < FEWEST_SEEDS:
+        return f"{', '.join(map(str, ratings))}; {len(runs)} seeds"
+    _, middle, low, high = spread(ratings)
+    return f"{middle:.0f} ({low:.0f} to {high:.0f}); {len(runs)} seeds"
 
 
 def knowledge() -> str:
-    """Return the table of what knowledge of the game changes, by task and number of decisions."""
-    found, rows, rng = _baseline_runs(), [], np.random.default_rng(0)
-    for name in tasks():
-        for decisions in sorted({key[0] for key in found}):
-            pair = (("garden train", True), ("plain observation", False))
-            both = [found.get((decisions, *method, name), []) for method in pair]
-            if not all(both):
-                continue
-            ratings = [np.array([run["rating"] for run in runs], float) for runs in both]
-            apart = interquartile_mean(ratings[0]) - interquartile_mean(ratings[1])
-            change = f"{apart:+.0f}"
-            if min(map(len, ratings)) >= FEWEST_SEEDS:
-                draws = [
-                    [interquartile_mean(rng.choice(each, len(each))) for each in ratings]
-                    for _ in range(RESAMPLED)
-                ]
-                low, high = np.percentile(np.subtract(*np.transpose(draws)), [2.5, 97.5])
-                change += f" ({low:+.0f} to {high:+.0f})"
-            rows.append((f"`{name}`", short(decisions), *map(_middle, both), change))
-    return table(("task", "decisions", "with knowledge", "without", "difference"), rows)
+    """Return the table of ratings of our trainer with all, parts and nothing of the knowledge of a game, and of the difference of all."""
+    found = _baseline_runs()
+    names, rows = _measured(found), []
+    for decisions in sorted({key[0] for key in found}):
+        runs = {
+            method: [found.get((decisions, method, method != NEITHER, name), []) for name in names]
+            for method in KNOWLEDGE
+        }
+        if any(runs[BOTH]) and any(runs[NEITHER]):
+            at = short(decisions)
+            rows += [(at, what, *map(_middle, runs[key])) for key, what in KNOWLEDGE.items() if any(runs[key])]
+            rows.append((at, "all less none", *map(_difference, runs[BOTH], runs[NEITHER])))
+    return table(("decisions", "knowledge", *(f"`{name}`" for name in names)), rows)
+
+
+def _difference(runs: list[dict[str, Any]], others: list[dict[str, Any]]) -> str:
+    """Return the difference of two methods' interquartile means, from five seeds on with its interval by bootstrap."""
+    if not (runs and others):
+        return ""
+    rng = np.random.default_rng(0)
+    ratings = [np.array([run["rating"] for run in each], float) for each in (runs, others)]
+    change = f"{interquartile_mean(ratings[0]) - interquartile_mean(ratings[1]):+.0f}"
+    if min(map(len, ratings)) >= FEWEST_SEEDS:
+        draws = [
+            [interquartile_mean(rng.choice(each, len(each))) for each in ratings] for _ in range(RESAMPLED)
+        ]
+        low, high = np.percentile(np.subtract(*np.transpose(draws)), [2.5, 97.5])
+        change += f" ({low:+.0f} to {high:+.0f})"
+    return change
 
 
 def unseen_cards() -> str:
