@@ -299,7 +299,9 @@ def knowledge() -> str:
         }
         if any(runs[BOTH]) and any(runs[NEITHER]):
             at = short(decisions)
-            rows += [(at, what, *map(_middle, runs[key])) for key, what in KNOWLEDGE.items() if any(runs[key])]
+            rows += [
+                (at, what, *map(_middle, runs[key])) for key, what in KNOWLEDGE.items() if any(runs[key])
+            ]
             rows.append((at, "all less none", *map(_difference, runs[BOTH], runs[NEITHER])))
     return table(("decisions", "knowledge", *(f"`{name}`" for name in names)), rows)
 
