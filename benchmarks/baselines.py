@@ -229,7 +229,7 @@ def draw(path: Path, rows: Sequence[dict[str, Any]], task: str) -> None:
     longest = {
         method: (method, decisions) for method, decisions in runs
     }  # of a method, the last are the longest
-    with plot(path, 1, (9, 5)) as (axes,):
+    with plot(path, 1, (7, 4.5)) as (axes,):
         for number, method in enumerate(METHODS):
             if method in longest:
                 _band(axes, runs[longest[method]], COLOURS[number], method)

@@ -11,7 +11,7 @@ from typing import Any
 
 from garden_core.files.disk import write_atomically
 
-COLOURS = ("#b5452c", "#2f6f8f", "#6b8e23", "#8a5a9e", "#c58a1b", "#5f6b73")
+COLOURS = ("#b5452c", "#2f6f8f", "#6b8e23", "#8a5a9e", "#c58a1b", "#5f6b73", "#c46a8f", "#3a9c8c")
 GREY = "#8a8f94"
 """Of texts and axes; `svg_plot` replaces it by the page's text colour."""
 
