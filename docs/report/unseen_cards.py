@@ -81,22 +81,32 @@ def one(run: Run, arguments: Arguments) -> dict[str, Any]:
 
 
 def draw(path: Path, rows: list[dict[str, Any]]) -> None:
-    """Draw ratings over the number of card sets, the mean and the range over seeds."""
-    games = sorted({row["game"] for row in rows})
-    with plot(path, len(games), (5 * len(games), 4)) as axes:
+    """Draw ratings after each game's longest trainings over the number of card sets: the mean and the range over seeds."""
+    games = [game for game in Arguments.games if any(row["game"] == game for row in rows)]
+    with plot(path, len(games), (4.5 * len(games), 3.6)) as axes:
         for game, axis in zip(games, axes, strict=True):
-            for colour, name in zip(COLOURS, ("learned", "unseen"), strict=False):
-                sets = sorted({row["sets"] for row in rows if row["game"] == game})
-                ratings = [
-                    [row[name]["rating"] for row in rows if (row["game"], row["sets"]) == (game, n)]
-                    for n in sets
-                ]
-                axis.plot(sets, list(map(np.mean, ratings)), "o-", color=colour, label=f"{name} cards")
+            steps = max(row["steps"] for row in rows if row["game"] == game)
+            runs = [row for row in rows if (row["game"], row["steps"]) == (game, steps)]
+            sets = sorted({run["sets"] for run in runs})
+            for colour, cards in zip(COLOURS, ("learned", "unseen"), strict=False):
+                ratings = [[run[cards]["rating"] for run in runs if run["sets"] == n] for n in sets]
+                axis.plot(sets, list(map(np.mean, ratings)), "o-", color=colour, label=f"{cards} cards")
                 axis.fill_between(
-                    sets, list(map(min, ratings)), list(map(max, ratings)), color=colour, alpha=0.2
+                    sets,
+                    list(map(min, ratings)),
+                    list(map(max, ratings)),
+                    color=colour,
+                    alpha=0.2,
+                    linewidth=0,
                 )
             axis.set(xscale="log", xlabel="card sets in training", ylabel="rating", title=game.title())
+            axis.set_xticks(sets, [f"{n:,}" for n in sets])
+            axis.minorticks_off()
             axis.legend()
+        middles = [np.mean(axis.get_ylim()) for axis in axes]
+        half = max(np.ptp(axis.get_ylim()) for axis in axes) / 2
+        for axis, middle in zip(axes, middles, strict=True):  # equal units
+            axis.set_ylim(middle - half, middle + half)
 
 
 def main(arguments: Arguments) -> None:
@@ -112,7 +122,7 @@ def main(arguments: Arguments) -> None:
         with a.output.open("a", encoding="utf-8") as file:
             file.write(json.dumps(rows[-1]) + os.linesep)
         print(rows[-1], flush=True)
-    draw(a.output.with_suffix(".png"), [row for row in rows if row["steps"] == a.steps])
+    draw(a.output.with_suffix(".png"), rows)
 
 
 if __name__ == "__main__":
