@@ -341,14 +341,13 @@ def unseen_cards() -> str:
             len(runs),
             of(runs, "learned"),
             of(runs, "unseen"),
-            f"{np.mean([run['unseen']['won']['mcts:50'] for run in runs]):.0%}",
         )
         for (game, steps, sets), runs in sorted(
             found.items(), key=lambda item: (item[0][0] != "cacti", item[0])
         )
     ]
     columns = "game", "decisions", "card sets", "seeds", "rating, learned cards", "rating, unseen cards"
-    return table((*columns, "wins against `mcts:50`, unseen cards"), rows)
+    return table(columns, rows)
 
 
 def _spread(runs: list[dict[str, Any]]) -> str:

@@ -177,7 +177,7 @@ def test_the_command_writes_a_file_and_a_picture(tmp_path, capsys):
     assert "random in cacti-2, version 1: rating" in capsys.readouterr().out
     with pytest.raises(SystemExit, match="there is no task chess"):
         main(Arguments("random", ("chess",), output=tmp_path))
-    with pytest.raises(SystemExit, match="can play no task; mars-4: unknown agent"):
+    with pytest.raises(SystemExit, match="can play no task; botanicus-unseen: unknown agent"):
         main(Arguments("unknown", output=tmp_path))
 
 
