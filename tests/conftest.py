@@ -23,7 +23,7 @@ THOROUGH = (
     "agents/test_record_command.py agents/test_recorded.py agents/test_report.py "
     "agents/test_strangers.py agents/test_text.py agents/test_training.py clients/ core/test_cache "
     "core/test_conformance core/test_dataset.py core/test_descriptions.py core/test_display.py "
-    "core/test_film.py core/test_numba_private.py core/test_snapshots.py"
+    "core/test_film.py core/test_numba_private.py core/test_snapshots.py "
     "core/test_threads.py core/test_torch_dataset.py core/test_tricks.py cuda/ fuzz/ "
     "games/botanicus/test_botanicus_drawing.py games/botanicus/test_botanicus_features.py "
     "games/cacti/test_cacti_best_response.py games/cacti/test_cacti_drawing.py "
