@@ -17,7 +17,7 @@ from garden_agents.identity import identity_of
 from garden_agents.matches.pairs import Job, play_job
 from garden_agents.networks.variants import with_card_set
 from garden_agents.random_moves import WithRandomMoves
-from garden_agents.training.measures import measure_of
+from garden_agents.training.measures import OPPONENTS, measure_of
 from playing import dealt
 
 from garden_core import Batch, GreedyPolicy, RandomPolicy, make
@@ -137,9 +137,9 @@ def test_games_with_unseen_cards_have_other_cards_in_each_part():
 
 def test_a_training_with_generated_cards_is_rated_with_unseen_ones():
     game = make("cacti", cards_shown="values", reward="margin")
-    for variants in ([game], [with_card_set(game, seed) for seed in range(2)]):
-        measure = measure_of(variants, 40, 0, (), 1)
-        assert measure.field.task == "cacti-unseen"
+    for variants in ([with_card_set(game, 0)], [with_card_set(game, seed) for seed in range(2)]):
+        assert measure_of(variants, 40, 0, (), 1, generated=True).field.task == "cacti-unseen"
+    assert measure_of([game], 40, 0, (), 1).columns == OPPONENTS  # other cards are not for it
     assert task_of_game(make("cacti", cards_shown="values", memory="history")) is None
 
 

@@ -14,8 +14,10 @@ from garden_agents.networks.variants import Variants, with_card_set
 from garden_agents.training import ppo
 from small_runs import SMALL, tiny_ppo
 
+from botanicus_env import Botanicus
 from cacti_env import Cacti
 from garden_core import Batch
+from garden_core.files import array_files
 from mars_env import Mars
 
 NUMBERS = Variants({"num_players": (2, 3, 5)})
@@ -23,8 +25,9 @@ NUMBERS = Variants({"num_players": (2, 3, 5)})
 
 def saved(path, variants=NUMBERS):
     """A network with random weights for Mars with two players, and the variants."""
-    network = new_network(Mars(), SMALL, "seats", 1, num_players=5)
-    network.weights["values.bias"][:] = np.random.default_rng(0).normal(size=10)
+    n = max(variants.options["num_players"])
+    network = new_network(Mars(), SMALL, "seats", 1, num_players=n)
+    network.weights["values.bias"][:] = np.random.default_rng(0).normal(size=2 * n)
     save_network(path, Mars(), network, SMALL, "seats", {}, variants)
     return network
 
@@ -64,7 +67,7 @@ def test_a_network_of_card_sets_plays_any_cards(tmp_path):
             Variants(card_sets=9 * number),
         )
     other = with_card_set(Cacti(), TEST_SEEDS[0])
-    assert NetworkAgent.load(path, other).config["options"]["cards"] == other.option_values["cards"]
+    assert NetworkAgent.load(path, other).config["variants"]["card_sets"] == 9
     with pytest.raises(ValueError, match="other data"):
         NetworkAgent.load(tmp_path / "own.safetensors", other)
 
@@ -77,6 +80,12 @@ def test_a_network_of_card_sets_plays_any_cards(tmp_path):
         ("mars", {"variants": ("peak=0,1",)}, "peak"),
         ("mars", {"variants": ("num_players=2,6",)}, "num_players must be"),
         ("mars", {"variants": ("gardeners=1,2",)}, "they differ in the actions"),
+        ("cacti", {"variants": ("cards=a.toml,b.toml",)}, "is a file"),
+        (
+            "mars",
+            {"variants": ("num_players=2,3",), "pool_share": 0.5, "pool_agents": ("greedy",)},
+            "play one variant",
+        ),
         ("mars", {"variants": ("cooperative=true,false",)}, "cooperati"),
         ("mars", {"card_sets": 2}, "generates no card sets"),
         ("botanicus", {"card_sets": 2}, "features read tables that differ"),
@@ -88,6 +97,40 @@ def test_what_one_network_cannot_learn_is_refused(game, changes, sentence, tmp_p
     with pytest.raises((ValueError, TypeError), match=sentence):
         ppo.train(tiny_ppo(game=game, run=tmp_path / "run", **changes))
     assert not (tmp_path / "run").exists()
+
+
+def test_one_value_is_trained_with_its_own_observations(tmp_path):
+    few = {
+        "final_games": 0,
+        "evaluations": 0,
+        "run": tmp_path / "run",
+        "steps": 300,
+        "variants": ("cards_shown=values",),
+    }
+    folder = ppo.train(tiny_ppo(game="botanicus", **few))
+    game = Botanicus(cards_shown="values")
+    agent, batch = load_agent(str(folder), game), Batch(game, 4)
+    batch.reset(1)
+    batch.step(agent(batch, batch.all_rows))
+    with pytest.raises(ValueError, match="observation"):
+        load_agent(str(folder), Botanicus())
+
+
+def test_a_network_of_several_numbers_of_players_keeps_its_other_variants(tmp_path):
+    """So that files that are made of the loaded network, as ONNX, are for all of these."""
+    variants = Variants({"num_players": (2, 3), "peaks": (0, 1)})
+    saved(path := tmp_path / "network.safetensors", variants)
+    config = NetworkAgent.load(path, Mars(num_players=3, peaks=1)).config
+    assert config["options"]["num_players"] == 3
+    assert config["variants"] == {"options": {"peaks": [0, 1]}, "card_sets": 0}
+    (tmp_path / "three").mkdir()
+    again = tmp_path / "three" / "network.safetensors"
+    own = NetworkAgent.load(path, Mars(num_players=3))
+    array_files.write(again, own.network.weights, "config", own.config)
+    for peaks in (0, 1):
+        NetworkAgent.load(again, Mars(num_players=3, peaks=peaks))
+    with pytest.raises(ValueError, match="num_players=3"):
+        NetworkAgent.load(again, Mars())
 
 
 def test_a_training_on_variants_is_evaluated_on_each_and_resumed(tmp_path, capsys):

@@ -101,10 +101,15 @@ class NetworkAgent(Reseedable):
                 variant if this game is not (or the reverse).
         """
         path, network, made, config = _loaded(path, game, allow_other_options)
-        if made.variants.several and game.num_players <= _players(made, game):
+        if "num_players" in made.variants.options and game.num_players <= _players(made, game):
             if made.value_target == "seats":
                 network = _of_variant(network, made, game)
-            config |= {"options": game.shown_options, "tables": game.tables_digest, "variants": {}}
+            others = {key: [*values] for key, values in made.variants.options.items() if key != "num_players"}
+            config |= {
+                "options": made.options | {"num_players": game.num_players},
+                "tables": _trained(made, game).with_options(num_players=game.num_players).tables_digest,
+                "variants": {"options": others, "card_sets": made.variants.card_sets},
+            }
         agent = cls(network, made.value_target, sampled, seed)
         agent.config, agent.path = config, path
         return agent
@@ -272,7 +277,9 @@ def _check_options(path: Path, made: Description, game: Game) -> None:
         if game.option_values[name] not in (*varied.get(name, ()), played[name])
     }
     unknown = sorted(made.options.keys() - game.option_values.keys())
-    reasons = [f"{name}={short(value)}" for name, value in other.items()]
+    reasons = [
+        f"{name}={' or '.join(map(short, varied.get(name, [value])))}" for name, value in other.items()
+    ]
     reasons += [f"the option {short(name)}" for name in unknown[:3]]
     if not reasons and not made.variants.card_sets and made.tables != _trained(made, game).tables_digest:
         reasons = [f"other data ({', '.join(sorted(files)) or 'tables'})"]

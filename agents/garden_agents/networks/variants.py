@@ -44,6 +44,11 @@ class Variants(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             ValueError, TypeError: for an unknown option or a wrong value, more than `MOST` variants, or card sets of a game that
                 generates none.
         """
+        for option in game.options:
+            if option.is_file and option.name in self.options:
+                raise ValueError(
+                    f"variants: {option.name} is a file, of which a training has one; there are generated card sets"
+                )
         count = max(self.card_sets, 1)
         for values in self.options.values():
             count *= len(values)

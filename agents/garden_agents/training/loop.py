@@ -62,17 +62,18 @@ class Loop(ABC):
     ) -> None:
         torch.set_num_threads(1)  # `TorchNetwork` has its own threads
         self.games = arguments.played.of(game)
-        self.arguments, self.game, self.target = arguments, self.games[0], target or target_of(game)
+        game = self.games[0]
+        self.arguments, self.game, self.target = arguments, game, target or target_of(game)
         architecture, start = arguments.architecture, getattr(arguments, "start", None)
         games_of(self.games)  # raises ValueError unless they go together
         check_inputs(self.games, architecture)
         n = max(each.num_players for each in self.games)
         if arguments.resume is not None:  # before memory is allocated for the widths in the config
-            check(folder / CHECKPOINT, self.game, empty_network(game, architecture, self.target, n).shapes)
+            check(folder / CHECKPOINT, game, empty_network(game, architecture, self.target, n).shapes)
         self.network = new_network(game, architecture, self.target, arguments.seed, n)
         if start is not None and arguments.resume is None:
             start_from(start, self.network, game, architecture)
-        self.run = run(folder, arguments, self.game, command, self.games)
+        self.run = run(folder, arguments, game, command, self.games)
         self.torch_network = TorchNetwork(self.network, device, arguments.threads)
         self.rng = np.random.default_rng(arguments.seed)
         self.decisions = self._saved = 0

@@ -198,7 +198,12 @@ def evaluated_on(variants: Sequence[Game]) -> list[Game]:
 
 
 def measure_of(
-    variants: Sequence[Game], games: int, seed: int, opponents: Sequence[str], threads: int
+    variants: Sequence[Game],
+    games: int,
+    seed: int,
+    opponents: Sequence[str],
+    threads: int,
+    generated: bool = False,
 ) -> Measure:
     """Return what evaluations of a game measure.
 
@@ -208,6 +213,7 @@ def measure_of(
         seed: seed of the games.
         opponents: opponents of win rates, which replace a rating; () for a rating, or the usual opponents without a task.
         threads: number of threads of opponents.
+        generated: whether the network learns generated card sets, as tasks with unseen cards ask for.
 
     Raises:
         ValueError: for an unknown opponent.
@@ -220,6 +226,8 @@ def measure_of(
         for each in variants
     }
     task = None if opponents or len(different) > 1 else task_of_game(game)
+    if task is not None and task_of(task).card_sets and not generated:
+        task = None
     if task is not None:
         return Rated(game, games, seed, task)
     if len(variants) > 1:

@@ -68,7 +68,7 @@ class Training(Loop):
         self._agreed: float | None = None
         run = Follower if self.processes.rank else Run
         super().__init__(folder, arguments, game, command, arguments.device, run=run)
-        self.update = Update(game, self.torch_network, arguments, self.processes.average)
+        self.update = Update(self.game, self.torch_network, arguments, self.processes.average)
         self.optimizer = self.update.optimizer
         self.agents, self.pool = agents, arguments.pool(agents)
         if arguments.start is not None and arguments.resume is None and arguments.pool_share:

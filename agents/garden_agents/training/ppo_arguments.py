@@ -69,6 +69,8 @@ class Arguments(TrainingArguments):
         self._within(0, 1, "imitation", "pool_share")
         self._within(0, math.inf, "learning_rate")
         self._within(0, MOST, "card_sets")
+        if self.pool_agents and self.played.several:
+            raise ValueError("pool_agents play one variant: leave them out, or variants and card_sets")
         if self.device == "cuda" and self.played.several:
             raise ValueError("on a GPU one variant is trained at a time: leave out variants and card_sets")
         check_choice(self.device, "device", ("cpu", "cuda"))

@@ -105,7 +105,8 @@ class Run:
         self.report: Callable[[str], object] = lambda text: None
         self.check: Callable[[], None] = lambda: None
         a = arguments  # here, so that an unknown opponent is an error now and not at the first evaluation
-        self.measure = measure_of(self.games, a.evaluation_games, a.seed, a.opponents, a.threads)
+        generated = a.played.card_sets > 0
+        self.measure = measure_of(self.games, a.evaluation_games, a.seed, a.opponents, a.threads, generated)
         if arguments.run is None and arguments.resume is None:
             self.folder = new_folder(folder)
         else:

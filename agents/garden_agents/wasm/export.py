@@ -19,9 +19,11 @@ from typing import Any
 import msgspec
 import numpy as np
 import tyro
+from safetensors.numpy import load, save
 
 from garden_agents.errors import one_line_errors
 from garden_agents.networks.network_agent import NetworkAgent, shipped
+from garden_agents.registry import value_of
 from garden_agents.wasm.compiler import compile_module
 from garden_agents.wasm.entries import AGENTS, RULES, Array, arrays, entry, with_network
 from garden_agents.wasm.entries import arguments as arguments_of
@@ -63,6 +65,11 @@ class Arguments:
     """data files in place of the packaged ones, as names and values"""
     network: tuple[Path, ...] = ()
     """folders of runs or network files, in place of the pretrained networks for the same numbers of players"""
+
+    @property
+    def fixed(self) -> dict[str, Any]:
+        """The options as values."""
+        return {name: value_of(text) for name, text in self.options.items()}
 
 
 class Exported:
@@ -247,8 +254,7 @@ def exported(exported: Exported) -> tuple[bytes, dict[str, Any], dict[str, bytes
             made.append((architecture, named, sizes))
         _, named, sizes = next(each for each in made if each[0] == architecture)
         file = f"{game.name}-{players}.safetensors"
-        assert agent.path is not None  # it was loaded
-        files[file] = agent.path.read_bytes()
+        files[file] = _content(agent)
         networks[str(players)] = {
             "file": file,
             "tables": game.tables_digest,
@@ -260,6 +266,15 @@ def exported(exported: Exported) -> tuple[bytes, dict[str, Any], dict[str, bytes
     return module, exported.description({"kinds": kinds, "networks": networks}), files
 
 
+def _content(agent: NetworkAgent) -> bytes:
+    """Return the file of a network; of one that learned several numbers of players, with the values of its game's seats."""
+    assert agent.path is not None  # it was loaded
+    content = agent.path.read_bytes()
+    if load(content)["values.weight"].shape == agent.network.shapes["values.weight"]:
+        return content
+    return save(dict(agent.network.weights), {"config": json.dumps(agent.config)})
+
+
 @one_line_errors()
 def main(arguments: Arguments) -> None:
     """Write the files.
@@ -269,9 +284,9 @@ def main(arguments: Arguments) -> None:
     Raises:
         SystemExit: for an unknown game, data that cannot be read, or a missing linker.
     """
-    game = game_class(arguments.game)(**arguments.options)
+    game = game_class(arguments.game)(**arguments.fixed)
     print(f"compiling {game.title}", flush=True)
-    Exported(type(game), dict(arguments.options), arguments.network)  # refuses what cannot be exported
+    Exported(type(game), arguments.fixed, arguments.network)  # refuses what cannot be exported
     networks = [str(path) for path in arguments.network]
     given = json.dumps([sys.path, arguments.game, str(arguments.folder), arguments.options, networks])
     with tempfile.TemporaryDirectory() as cache:
@@ -286,7 +301,7 @@ def main(arguments: Arguments) -> None:
 @one_line_errors("stopped", RuntimeError)
 def write(arguments: Arguments) -> None:
     """Compile with what the cache holds, and write the files."""
-    made = Exported(game_class(arguments.game), dict(arguments.options), arguments.network)
+    made = Exported(game_class(arguments.game), arguments.fixed, arguments.network)
     module, description, files = exported(made)
     name, folder = made.default.name, arguments.folder
     folder.mkdir(parents=True, exist_ok=True)

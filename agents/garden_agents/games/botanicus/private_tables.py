@@ -8,6 +8,7 @@ import tomllib
 import msgspec
 
 from botanicus_env.tables import LEVELS, PACKAGED
+from garden_core.checks import as_seed
 from garden_core.files.data import DataFile
 
 _WORTH = (1.6, 2.6, 3.7, 5.1)
@@ -22,7 +23,7 @@ def private_data(seed: int) -> dict[str, DataFile]:
     with Pole Positions, those with tiles, and the spaces in each column are in another order, as are the numbers of copies
     of the cards, and the gains of each track without its ends. All else stays, also the number of special tasks.
     """
-    draw, tables = random.Random(seed), tomllib.loads(PACKAGED.read_text("utf-8"))
+    draw, tables = random.Random(int(as_seed(seed))), tomllib.loads(PACKAGED.read_text("utf-8"))
     tasks: dict[tuple[int, ...], int] = {}
     while len(tasks) < len(tables["special"]):
         plants = [0] * LEVELS

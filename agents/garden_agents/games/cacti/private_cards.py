@@ -8,6 +8,7 @@ import random
 import msgspec
 
 from cacti_env.cards import PACKAGED, Arrangement, Basic, load
+from garden_core.checks import as_seed
 from garden_core.files.data import DataFile
 
 _UPPER, _LOWER = ((2, 1), (1, 1, 1)), ((3, 2), (2, 2, 1))
@@ -22,7 +23,7 @@ def private_data(seed: int) -> dict[str, DataFile]:
     no two upper halves are alike, and no two lower ones. Points are those of the packaged file, 3 and 6, one more for three types.
     The types, the Bonus Planters, the Starting Arrangement and the number of Basic Arrangements stay.
     """
-    draw, cards = random.Random(seed), load(PACKAGED)
+    draw, cards = random.Random(int(as_seed(seed))), load(PACKAGED)
     types = len(cards.types)
     count = [*cards.count]
     for _ in range(types):
