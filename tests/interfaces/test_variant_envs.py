@@ -6,7 +6,7 @@ from garden_agents.networks.variants import with_card_set
 
 from cacti_env import Cacti
 from garden_core import Replay
-from garden_core.interfaces import GardenVecEnv, VectorEnv
+from garden_core.interfaces import VectorEnv
 from mars_env import Mars
 
 GAMES = {
@@ -45,6 +45,9 @@ def test_recorded_games_are_those_of_their_variants(name, tmp_path):
 @pytest.mark.parametrize("name", GAMES)
 def test_a_learner_meets_each_variant(name):
     """Rewards and seats of a finished game are those of its variant."""
+    pytest.importorskip("stable_baselines3")
+    from garden_core.interfaces import GardenVecEnv
+
     games = GAMES[name]
     env = GardenVecEnv(games, 8, opponents=["random", "greedy"], seed=1, render_mode="rgb_array")
     env.reset()
