@@ -20,7 +20,7 @@ AGENTS = {name: Identity(digest, "") for name, digest in SOURCES.items()}
 def lines(tmp_path):
     """The lines of a file with two jobs."""
     (tmp_path / "new.games.jsonl").touch()
-    pairs._kept(tmp_path / "new.games.jsonl", GAME, 0, AGENTS, ())
+    pairs._kept(tmp_path / "new.games.jsonl", GAME, 0, AGENTS, (), {})
     (head,) = (tmp_path / "new.games.jsonl").read_text("utf-8").splitlines()
     job = {
         "job": [["random", "greedy"], 0, 4],
@@ -34,7 +34,9 @@ def lines(tmp_path):
 def kept(path):
     """Read a file; what is taken of it makes results, what is not leaves it as it was."""
     before = path.read_bytes() if path.is_file() and path.stat().st_size < 1e6 else None
-    jobs, error = fuzzing.outcome(lambda: pairs._kept(path, GAME, 0, AGENTS, ()), ValueError, names=path.name)
+    jobs, error = fuzzing.outcome(
+        lambda: pairs._kept(path, GAME, 0, AGENTS, (), {}), ValueError, names=path.name
+    )
     if error is not None:
         assert before is None or path.read_bytes() == before
         return None
@@ -81,7 +83,7 @@ def test_no_file_and_pickles(tmp_path):
     for path in fuzzing.special_paths(tmp_path):
         if path.name not in made:
             with pytest.raises((ValueError, OSError)) as raised, fuzzing.within(5):
-                pairs._kept(path, GAME, 0, AGENTS, ())
+                pairs._kept(path, GAME, 0, AGENTS, (), {})
             fuzzing.check_message(raised.value)
     for content in fuzzing.pickles(tmp_path / "marker"):
         (tmp_path / "arena.games.jsonl").write_bytes(content)

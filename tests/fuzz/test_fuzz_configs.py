@@ -17,11 +17,11 @@ from garden_agents.training.run_folder import Run
 from garden_agents.untrusted import is_built_in
 
 from cacti_env.cards import PACKAGED
-from garden_core import list_games, make
+from garden_core import UntrustedError, list_games, make
 from garden_core.files.data import DataFile
 from garden_core.files.disk import write_atomically
 
-ERRORS = (ValueError, TypeError)  # which `command_line` prints in one line, like any OSError
+ERRORS = (ValueError, TypeError, UntrustedError)  # which `command_line` prints in one line, like any OSError
 
 
 def run_folder(folder):

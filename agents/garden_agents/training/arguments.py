@@ -29,6 +29,7 @@ from garden_agents.training.pool import OpponentPool
 from garden_agents.untrusted import is_built_in
 from garden_core.batch.policies import Policy
 from garden_core.checks import check_choice, one_line, short
+from garden_core.errors import UntrustedError
 from garden_core.files.data import DataFile, parsed, read
 from garden_core.game import Game
 from garden_core.registry import game_class, list_games
@@ -335,7 +336,8 @@ def command_line(train: Callable[[Any], Path], kind: type[TrainingArguments], wo
     Raises:
         SystemExit: with a one-line message, for wrong arguments, damaged files and after Ctrl-C.
     """
-    with one_line_errors("stopped; to continue, give the same command with --resume and the run's folder"):
+    stopped = "stopped; to continue, give the same command with --resume and the run's folder"
+    with one_line_errors(stopped, UntrustedError):  # a damaged config can name a file that it does not hold
         parse = functools.partial(tyro.cli, kind, args=words, prog=kind.command, registry=REGISTRY)
         arguments = parse()
         if arguments.resume is None and arguments.game:
