@@ -130,6 +130,8 @@ def test_games_with_unseen_cards_have_other_cards_in_each_part():
     for i, seed in enumerate((9, 7, 8)):  # block 1 begins with part 5
         part = play_job(with_card_set(game, seed), Job(job.agents, 5 + i, 10), 5)
         assert played.scores[10 * i : 10 * i + 10] == part.scores
+    with pytest.raises(ValueError, match="at most 50 games"):  # the next block would repeat the others
+        play_job(game, job._replace(games=60), 5, cards=cards)
     direct = Direct(game, load_agent("greedy", game), 5, cards=cards)
     assert [*direct.play([job], 1)] == [job]
     assert len({*map(str, direct.done[job].scores)}) > 10

@@ -39,7 +39,7 @@ GAMES, PRECISION = 4000, 25.0
 GAMES_OF_MODELS = 40
 """Default of the commands for the largest number of games of a language model."""
 NEAREST = 4
-PILOT = 40  # largest number of deals of the pilot against each member
+PILOT = 40  # largest number of deals of the pilot against each member; with card sets those of a block
 SURPRISE = 3.0  # standard errors
 
 
@@ -114,6 +114,7 @@ class Played(Protocol):
     """What plays the games of an agent, such as `garden_agents.matches.pairs.Games`; `done` are the finished jobs."""
 
     game: Game
+    cards: Sequence[int]
     done: dict[Job, JobResults]
 
     def play(self, jobs: Sequence[Job], processes: int) -> Iterable[Job]:
@@ -292,7 +293,8 @@ def scored(
         for job in jobs:
             results[job.opponent].append(_digits(played.done[job], n))
 
-    play([*results], n * max(1, min(PILOT, games // (4 * n * len(results)))))
+    pilot = BLOCK // n if played.cards else PILOT
+    play([*results], n * max(1, min(pilot, games // (4 * n * len(results)))))
     nearest = _nearest(field, results, n)
     for _ in range(games):
         left = (

@@ -102,9 +102,14 @@ def on_card_sets(
         job: the job.
         cards: seeds of the card sets; successive parts have successive ones.
         play_part: plays a part.
+
+    Raises:
+        ValueError: for more games than a block has, as the next block would play some of them again.
     """
     size = DEALS_EACH * game.num_players
     parts = -(-BLOCK // size)  # of a whole block
+    if job.games > parts * size:
+        raise ValueError(f"a job on card sets has at most {parts * size} games, not {job.games}")
     whole = JobResults([], [])
     for i, first in enumerate(range(0, job.games, size)):
         part = Job(job.agents, job.block * parts + i, min(size, job.games - first))
@@ -295,6 +300,7 @@ class Games:
         if strangers := set(unchanged) - set(names):
             raise ValueError(f"unchanged names an agent that does not play: {' '.join(strangers)}")
         self.game, self.seed, self.keep, self.allow_other_options = game, seed, keep, allow_other_options
+        self.cards = cards
         self.how: dict[str, Any] = {"same_agents": same_agents, "unnamed": unnamed, "cards": cards}
         self.agents = {name: identity_of(name, game, allow_other_options) for name in names}
         if keep is not None:

@@ -250,10 +250,12 @@ def _players(made: Description, game: Game) -> int:
         ValueError: if the game does not allow that number.
     """
     numbers = made.variants.options.get("num_players") or (made.options.get("num_players", game.num_players),)
+    most = 0
     for n in numbers:
         if type(n) is not int or not 1 <= n <= game.max_players:
             raise ValueError(f"num_players must be 1 to {game.max_players}, not {short(n)}")
-    return max(numbers)  # type: ignore[return-value]  # integers, as checked
+        most = max(most, n)
+    return most
 
 
 def _check_widths(network: Architecture, weights: dict[str, np.ndarray]) -> None:
@@ -304,7 +306,7 @@ def save_network(
     architecture: Architecture,
     value_target: str,
     origin: dict[str, Any],
-    variants: Variants = Variants(),  # noqa: B008  # immutable
+    variants: Variants | None = None,
 ) -> None:
     """Write a network's file atomically.
 
@@ -315,7 +317,7 @@ def save_network(
         architecture: its architecture.
         value_target: what its value head predicts, one of `heads.VALUE_TARGETS`.
         origin: how it was trained (command, seed, versions, ...).
-        variants: what it was trained on besides `game`.
+        variants: what it was trained on besides `game`; None for nothing.
 
     Raises:
         ValueError: for an unknown `value_target`, or weights that are not finite.
@@ -329,7 +331,7 @@ def save_network(
         "tables": game.tables_digest,
         "network": msgspec.to_builtins(architecture),
         "value_target": value_target,
-        "variants": msgspec.to_builtins(variants),
+        "variants": msgspec.to_builtins(variants or Variants()),
         "origin": origin,
     }
     write(path, network.weights, "config", config)

@@ -11,16 +11,13 @@ import contextlib
 import errno
 import os
 import signal
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import torch
 import torch.distributed
 
-from garden_agents.training.arguments import TrainingArguments
 from garden_agents.training.run_folder import Run
-from garden_core.game import Game
 
 
 class Processes:
@@ -86,18 +83,6 @@ class Follower(Run):
 
     shown = False
 
-    def __init__(
-        self,
-        folder: Path,
-        arguments: TrainingArguments,
-        game: Game,
-        command: str = "",
-        games: Sequence[Game] = (),
-    ) -> None:
-        self.folder, self.arguments, self.game, self.command = folder, arguments, game, command
-        self.check = lambda: None
-        self.past, self.seconds_before, self._start = [], 0.0, None
-
     def rewind(self, decisions: int, seconds: float) -> None:
         self.seconds_before = seconds
 
@@ -123,7 +108,7 @@ class Follower(Run):
     def _nothing(self, *_: object, **__: object) -> None:
         """Do nothing."""
 
-    close = warm_up = begin = write_config = log = keep = evaluate = finish = _nothing
+    open = close = warm_up = begin = write_config = log = keep = evaluate = finish = _nothing
 
 
 def started() -> tuple[int, int]:

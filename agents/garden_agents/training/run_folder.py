@@ -104,16 +104,6 @@ class Run:
         self.games = games or [game]
         self.report: Callable[[str], object] = lambda text: None
         self.check: Callable[[], None] = lambda: None
-        a = arguments  # here, so that an unknown opponent is an error now and not at the first evaluation
-        generated = a.played.card_sets > 0
-        self.measure = measure_of(self.games, a.evaluation_games, a.seed, a.opponents, a.threads, generated)
-        if arguments.run is None and arguments.resume is None:
-            self.folder = new_folder(folder)
-        else:
-            folder.mkdir(parents=True, exist_ok=True)
-        self._lock = Lock(self.folder)
-        if arguments.resume is None:
-            check_empty(self.folder)  # again, as another process may have trained there in the meantime
         self.past: list[dict[str, float]] = []
         self.seconds_before = 0.0
         self._start: float | None = None
@@ -122,6 +112,20 @@ class Run:
         self._board: SummaryWriter | None = (
             None  # from the first row on, as its file removes later events of older ones
         )
+        self.open()
+
+    def open(self) -> None:
+        """Choose what evaluations measure, and make the folder this process's own; errors as the class."""
+        a = self.arguments  # now, so that an unknown opponent is no error of the first evaluation
+        generated = a.played.card_sets > 0
+        self.measure = measure_of(self.games, a.evaluation_games, a.seed, a.opponents, a.threads, generated)
+        if a.run is None and a.resume is None:
+            self.folder = new_folder(self.folder)
+        else:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        self._lock = Lock(self.folder)
+        if a.resume is None:
+            check_empty(self.folder)  # again, as another process may have trained there in the meantime
 
     def close(self) -> None:
         """Write everything to the disk, and let other processes use the folder."""

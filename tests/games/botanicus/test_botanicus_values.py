@@ -1,4 +1,4 @@
-"""Observations with cards_shown="values": whatever is printed changes them; a track is shown from the observer's piece."""
+"""Observations with cards_shown="values": all that is printed changes them; a track is shown from the observer's piece."""
 
 import msgspec
 import numpy as np
