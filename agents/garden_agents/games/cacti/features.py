@@ -59,7 +59,6 @@ def _fill_one(seen, types, basics, out):
     for k in range(after, seen.shape[0]):
         out[at] = seen[k] * _COUNT
         at += 1
-    out[6 * types + 2] = seen[6 * types + 2]
     for k in range(5 * types, 6 * types + 4):  # zeros and ones
         out[k] = seen[k]
     at = _fill_unseen(seen, types, basics, unseen, out, at)
